@@ -1,0 +1,1 @@
+// Carries the precompiled header that all MLIR libraries share (see GpuccLLVM.cmake).

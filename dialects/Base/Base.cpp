@@ -1,0 +1,82 @@
+//===- Base.cpp - attributes that several dialects share ------------------===//
+#include "dialects/Base/Base.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace gpucc::base;
+
+#include "dialects/Base/BaseDialect.cpp.inc"
+#include "dialects/Base/BaseEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Base/BaseAttrs.cpp.inc"
+
+void BaseDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Base/BaseAttrs.cpp.inc"
+      >();
+}
+
+LogicalResult ProfileAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name,
+                                  ArrayRef<StringAttr> symbols, ArrayRef<int64_t> values) {
+  if (symbols.size() != values.size())
+    return emitError() << "profile '" << name << "' binds " << symbols.size() << " symbols to "
+                       << values.size() << " values; give one value per symbol";
+  for (auto [symbol, value] : llvm::zip(symbols, values))
+    if (value < 0)
+      return emitError() << "profile '" << name << "' binds " << symbol << " to " << value
+                         << "; a size is at least 0";
+  return success();
+}
+
+/// What may stand on an argument or result of a function.
+static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr, StringRef what,
+                                          unsigned index) {
+  StringRef name = attr.getName();
+  auto wrong = [&](StringRef expected) {
+    return op->emitOpError() << "'" << name << "' on " << what << " " << index << " is "
+                             << attr.getValue() << "; expected " << expected;
+  };
+  if (name == nameAttr)
+    return isa<StringAttr>(attr.getValue()) ? success() : wrong("a string");
+  if (name == kindAttr) {
+    auto kind = dyn_cast<StringAttr>(attr.getValue());
+    bool known = kind && llvm::StringSwitch<bool>(kind.getValue())
+                             .Cases({"input", "label", "state", "output", "metric"}, true)
+                             .Default(false);
+    return known ? success() : wrong("\"input\", \"label\", \"state\", \"output\" or \"metric\"");
+  }
+  if (name == stateAttr)
+    return isa<StateAttr>(attr.getValue()) ? success() : wrong("a #base.state");
+  if (name == aliasAttr)
+    return isa<IntegerAttr>(attr.getValue()) ? success() : wrong("the index of an argument");
+  if (name == dimsAttr) {
+    auto dims = dyn_cast<ArrayAttr>(attr.getValue());
+    bool strings = dims && llvm::all_of(dims, [](Attribute a) { return isa<StringAttr>(a); });
+    return strings ? success() : wrong("an array of strings");
+  }
+  return op->emitOpError() << "'" << name << "' is not an attribute of the base dialect; see "
+                           << "dialects/Base/Base.h";
+}
+
+LogicalResult BaseDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned arg,
+                                                    NamedAttribute attr) {
+  return verifyValueAttribute(op, attr, "argument", arg);
+}
+
+LogicalResult BaseDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned result,
+                                                       NamedAttribute attr) {
+  return verifyValueAttribute(op, attr, "result", result);
+}
+
+LogicalResult BaseDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
+  StringRef name = attr.getName();
+  if (name == profileAttr && !isa<ProfileAttr>(attr.getValue()))
+    return op->emitOpError() << "'" << name << "' must be a #base.profile";
+  if ((name == segmentAttr || name == nameAttr) && !isa<StringAttr>(attr.getValue()))
+    return op->emitOpError() << "'" << name << "' must be a string";
+  return success();
+}

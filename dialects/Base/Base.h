@@ -1,0 +1,35 @@
+//===- Base.h - attributes that several dialects share ----------*- C++ -*-===//
+// See Base.td; names of the discardable attributes stand here once.
+#ifndef GPUCC_BASE_BASE_H
+#define GPUCC_BASE_BASE_H
+
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
+
+#include "dialects/Base/BaseDialect.h.inc"
+#include "dialects/Base/BaseEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Base/BaseAttrs.h.inc"
+
+namespace gpucc::base {
+/// On function arguments and results: the name in the model.
+inline constexpr llvm::StringLiteral nameAttr = "base.name";
+/// On function arguments and results: "input", "label", "state", "output", "metric".
+inline constexpr llvm::StringLiteral kindAttr = "base.kind";
+/// On state arguments and results: #base.state.
+inline constexpr llvm::StringLiteral stateAttr = "base.state";
+/// On state results: i64 index of the argument whose storage the result overwrites.
+inline constexpr llvm::StringLiteral aliasAttr = "base.alias";
+/// On inputs and outputs: an array of strings, the model's names of the dimensions ("" = unnamed).
+inline constexpr llvm::StringLiteral dimsAttr = "base.dims";
+/// On functions: #base.profile that the function was specialized for.
+inline constexpr llvm::StringLiteral profileAttr = "base.profile";
+/// On functions: "forward", "backward", "step" (both), "update".
+inline constexpr llvm::StringLiteral segmentAttr = "base.segment";
+/// On ops made by differentiation: unit attribute.
+inline constexpr llvm::StringLiteral backwardAttr = "base.backward";
+} // namespace gpucc::base
+
+#endif // GPUCC_BASE_BASE_H
