@@ -2,12 +2,12 @@
 //
 // This text stands in front of gk.cuh when a kernel becomes a `simt` image (an x86-64 shared object
 // that runs the very source that NVRTC compiles). One fiber is one CUDA thread; everything that
-// threads do together goes through the table of functions `simt_hooks`, which the executor
-// (Executor.h) fills in after it loaded the image. No header is included, so that a precompiled one
+// threads do together goes through a table of functions, `simt_hook_table`, which the executor
+// (Executor.h) hands to the image after loading it. No header is included, so that a precompiled one
 // stays small.
 //
-//   __syncthreads()            hooks.barrier("kernel.cu:12")
-//   __shfl_xor_sync(m, v, o)   hooks.collective(m, site, combine, &arg): all lanes of m meet, the last
+//   __syncthreads()            simt_barrier("kernel.cu:12")
+//   __shfl_xor_sync(m, v, o)   simt_collective(m, site, combine, &arg): all lanes of m meet, the last
 //                              one runs combine over every lane's argument, then all go on
 //   GK_SHARED(float, s, [32])  a reference to the block's array, by the address of a static key
 //   x[i] (plain access)        clang's -fsanitize=thread calls, see image.cpp
@@ -30,7 +30,7 @@
   typedef T name##_type dims;                                                                     \
   static const char name##_key = 0;                                                               \
   name##_type &name =                                                                             \
-      *(name##_type *)simt_hooks.sharedArray(&name##_key, sizeof(name##_type), 16, #name)
+      *(name##_type *)simt_shared_array(&name##_key, sizeof(name##_type), 16, #name)
 #define SIMT_STRING2(x) #x
 #define SIMT_STRING(x) SIMT_STRING2(x)
 #define SIMT_SITE __FILE__ ":" SIMT_STRING(__LINE__)
@@ -49,19 +49,31 @@ struct simt_thread {
 };
 typedef void (*simt_combine)(void **laneArguments, unsigned mask);
 enum { simt_read = 1, simt_write = 2, simt_atomic = 4 };
-/// Functions of the executor. Append only; `version` is checked when an image is loaded.
+/// Functions of the executor. Append only; `version` is checked when an image is loaded. `pc` is the
+/// place in the kernel, for reports.
 struct simt_hook_table {
   unsigned version;
-  void (*barrier)(const char *site);
-  void (*collective)(unsigned mask, const char *site, simt_combine fn, void *argument);
+  void (*barrier)(const char *site, const void *pc);
+  void (*collective)(unsigned mask, const char *site, simt_combine fn, void *argument,
+                     const void *pc);
   void *(*sharedArray)(const void *key, simt_size bytes, simt_size align, const char *name);
   void (*access)(const void *p, simt_size bytes, unsigned flags, unsigned align, const void *pc);
-  void (*asyncCopy)(void *to, const void *from, unsigned bytes, unsigned valid);
+  void (*asyncCopy)(void *to, const void *from, unsigned bytes, unsigned valid, const void *pc);
   void (*asyncCommit)();
   void (*asyncWait)(unsigned pending);
   void (*mma)(void **laneArguments, unsigned mask);
 };
-extern simt_hook_table simt_hooks __attribute__((visibility("hidden")));
+#define SIMT_HIDDEN __attribute__((visibility("hidden")))
+// The same functions as the kernel calls them; image.cpp adds the caller's address.
+SIMT_HIDDEN void simt_barrier(const char *site);
+SIMT_HIDDEN void simt_collective(unsigned mask, const char *site, simt_combine fn, void *argument);
+SIMT_HIDDEN void *simt_shared_array(const void *key, simt_size bytes, simt_size align,
+                                    const char *name);
+SIMT_HIDDEN void simt_access(const void *p, simt_size bytes, unsigned flags, unsigned align);
+SIMT_HIDDEN void simt_async_copy(void *to, const void *from, unsigned bytes, unsigned valid);
+SIMT_HIDDEN void simt_async_commit();
+SIMT_HIDDEN void simt_async_wait(unsigned pending);
+SIMT_HIDDEN void simt_mma_all(void **laneArguments, unsigned mask);
 
 float fmaf(float, float, float);
 double fma(double, double, double);
@@ -132,7 +144,7 @@ template <> struct bytes<32> { typedef unsigned type __attribute__((vector_size(
 template <class V, class T> inline __attribute__((always_inline)) V load(const T *p) {
   typedef typename bytes<sizeof(V)>::type raw;
   if (__builtin_object_size(p, 0) == (simt_size)-1)
-    simt_hooks.access(p, sizeof(V), simt_read, sizeof(V) < 16 ? sizeof(V) : 16, nullptr);
+    simt_access(p, sizeof(V), simt_read, sizeof(V) < 16 ? sizeof(V) : 16);
   else
     return __builtin_bit_cast(V, *(const raw *)p);
   return __builtin_bit_cast(V, (raw)*(const SIMT_AS1 raw *)p);
@@ -140,7 +152,7 @@ template <class V, class T> inline __attribute__((always_inline)) V load(const T
 template <class T, class V> inline __attribute__((always_inline)) void store(T *p, V x) {
   typedef typename bytes<sizeof(V)>::type raw;
   if (__builtin_object_size(p, 0) == (simt_size)-1) {
-    simt_hooks.access(p, sizeof(V), simt_write, sizeof(V) < 16 ? sizeof(V) : 16, nullptr);
+    simt_access(p, sizeof(V), simt_write, sizeof(V) < 16 ? sizeof(V) : 16);
     *(SIMT_AS1 raw *)p = __builtin_bit_cast(raw, x);
   } else
     *(raw *)p = __builtin_bit_cast(raw, x);
@@ -159,10 +171,13 @@ template <class T> SIMT_PLAIN void shuffle_all(void **lanes, unsigned mask) {
     }
 }
 template <class T>
-SIMT_PLAIN __attribute__((noinline)) T shuffle(unsigned mask, T v, int from, const char *site) {
-  shuffle_arg<T> x{v, v, from};
-  simt_hooks.collective(mask, site, shuffle_all<T>, &x);
-  return x.result;
+inline __attribute__((always_inline)) T shuffle(unsigned mask, T v, int from, const char *site) {
+  shuffle_arg<T> x;
+  SIMT_AS1 shuffle_arg<T> *q = (SIMT_AS1 shuffle_arg<T> *)&x;
+  q->value = v;
+  q->from = from;
+  simt_collective(mask, site, shuffle_all<T>, &x);
+  return q->result;
 }
 struct vote_arg {
   bool yes;
@@ -177,27 +192,27 @@ SIMT_PLAIN inline void vote_all(void **lanes, unsigned mask) {
     if (mask >> l & 1)
       ((vote_arg *)lanes[l])->result = all;
 }
-SIMT_PLAIN inline unsigned ballot(unsigned mask, bool yes, const char *site) {
-  vote_arg x{yes, 0};
-  simt_hooks.collective(mask, site, vote_all, &x);
-  return x.result;
+inline __attribute__((always_inline)) unsigned ballot(unsigned mask, bool yes, const char *site) {
+  vote_arg x;
+  SIMT_AS1 vote_arg *q = (SIMT_AS1 vote_arg *)&x;
+  q->yes = yes;
+  simt_collective(mask, site, vote_all, &x);
+  return q->result;
 }
 
 /// Atomics go through the access hook themselves, marked as such: two of them never race.
-template <class T> SIMT_PLAIN __attribute__((noinline)) T atomicAdd(T *p, T v) {
-  simt_hooks.access(p, sizeof(T), simt_read | simt_write | simt_atomic, sizeof(T),
-                    __builtin_return_address(0));
-  T old;
-  __builtin_memcpy(&old, p, sizeof(T)); // one host thread runs all the fibers of a launch
-  *p = old + v;
+template <class T> inline __attribute__((always_inline)) T atomicAdd(T *p, T v) {
+  simt_access(p, sizeof(T), simt_read | simt_write | simt_atomic, sizeof(T));
+  const T old = *(const SIMT_AS1 T *)p; // one host thread runs all the fibers of a launch
+  *(SIMT_AS1 T *)p = old + v;
   return old;
 }
 
 inline __attribute__((always_inline)) void cpAsync(void *to, const void *from, int n, int valid) {
-  simt_hooks.asyncCopy(to, from, n, valid);
+  simt_async_copy(to, from, n, valid);
 }
-inline __attribute__((always_inline)) void cpCommit() { simt_hooks.asyncCommit(); }
-inline __attribute__((always_inline)) void cpWait(int n) { simt_hooks.asyncWait(n); }
+inline __attribute__((always_inline)) void cpCommit() { simt_async_commit(); }
+inline __attribute__((always_inline)) void cpWait(int n) { simt_async_wait(n); }
 
 struct row16 {
   unsigned w[4];
@@ -221,27 +236,37 @@ template <bool Transpose> SIMT_PLAIN void ldmatrix_all(void **lanes, unsigned) {
       out = element(2 * (l & 3)) | element(2 * (l & 3) + 1) << 16;
     }
 }
-SIMT_PLAIN __attribute__((noinline)) inline void ldmatrix(unsigned (&r)[4], const void *row,
-                                                          bool transpose) {
-  simt_hooks.access(row, 16, simt_read, 16, __builtin_return_address(0));
-  ldmatrix_arg x{*(const row16 *)row, {}};
-  simt_hooks.collective(~0u, "ldmatrix", transpose ? ldmatrix_all<true> : ldmatrix_all<false>, &x);
+inline __attribute__((always_inline)) void ldmatrix(unsigned (&r)[4], const void *row,
+                                                    bool transpose) {
+  simt_access(row, 16, simt_read, 16);
+  ldmatrix_arg x;
+  SIMT_AS1 ldmatrix_arg *q = (SIMT_AS1 ldmatrix_arg *)&x;
   for (int i = 0; i < 4; ++i)
-    r[i] = x.r[i];
+    q->row.w[i] = ((const SIMT_AS1 row16 *)row)->w[i];
+  simt_collective(~0u, "ldmatrix", transpose ? ldmatrix_all<true> : ldmatrix_all<false>, &x);
+  for (int i = 0; i < 4; ++i)
+    r[i] = q->r[i];
 }
 /// What the executor's mma sees of one lane; kind 0 = f16, 1 = bf16, 2 = tf32.
 struct mma_arg {
   int kind;
-  float *d;
-  const unsigned *a, *b;
+  float d[4];
+  unsigned a[4], b[2];
 };
-SIMT_PLAIN __attribute__((noinline)) inline void mma(int kind, float (&d)[4], const unsigned (&a)[4],
-                                                     const unsigned (&b)[2]) {
-  float acc[4] = {d[0], d[1], d[2], d[3]};
-  mma_arg x{kind, acc, a, b};
-  simt_hooks.collective(~0u, "mma.sync", simt_hooks.mma, &x);
+inline __attribute__((always_inline)) void mma(int kind, float (&d)[4], const unsigned (&a)[4],
+                                               const unsigned (&b)[2]) {
+  mma_arg x;
+  SIMT_AS1 mma_arg *q = (SIMT_AS1 mma_arg *)&x;
+  q->kind = kind;
+  for (int i = 0; i < 4; ++i) {
+    q->d[i] = d[i];
+    q->a[i] = a[i];
+  }
+  q->b[0] = b[0];
+  q->b[1] = b[1];
+  simt_collective(~0u, "mma.sync", simt_mma_all, &x);
   for (int i = 0; i < 4; ++i)
-    d[i] = acc[i];
+    d[i] = q->d[i];
 }
 } // namespace simt
 
@@ -250,8 +275,8 @@ SIMT_PLAIN __attribute__((noinline)) inline void mma(int kind, float (&d)[4], co
 #define blockDim (simt::self()->blockDim)
 #define gridDim (simt::self()->gridDim)
 #define warpSize 32
-#define __syncthreads() simt_hooks.barrier("__syncthreads at " SIMT_SITE)
-#define __syncwarp(...) simt_hooks.collective(~0u, "__syncwarp at " SIMT_SITE, nullptr, nullptr)
+#define __syncthreads() simt_barrier("__syncthreads at " SIMT_SITE)
+#define __syncwarp(...) simt_collective(~0u, "__syncwarp at " SIMT_SITE, nullptr, nullptr)
 #define __shfl_sync(m, v, s, ...) simt::shuffle(m, v, (s) & 31, "__shfl_sync at " SIMT_SITE)
 #define __shfl_xor_sync(m, v, o, ...)                                                             \
   simt::shuffle(m, v, (int)(simt::self()->lane ^ (o)), "__shfl_xor_sync at " SIMT_SITE)

@@ -8,15 +8,33 @@
 //
 //===----------------------------------------------------------------------===//
 extern "C" {
-simt_hook_table simt_hooks;
+static simt_hook_table hooks;
 
 /// Called by the loader. Returns the version the image was built for; nothing is kept on a mismatch.
 __attribute__((visibility("default"))) unsigned simt_bind(const simt_hook_table *table) {
   constexpr unsigned version = 1;
   if (table->version == version)
-    simt_hooks = *table;
+    hooks = *table;
   return version;
 }
+
+#define PC __builtin_return_address(0)
+void simt_barrier(const char *site) { hooks.barrier(site, PC); }
+void simt_collective(unsigned mask, const char *site, simt_combine fn, void *argument) {
+  hooks.collective(mask, site, fn, argument, PC);
+}
+void *simt_shared_array(const void *key, simt_size bytes, simt_size align, const char *name) {
+  return hooks.sharedArray(key, bytes, align, name);
+}
+void simt_access(const void *p, simt_size bytes, unsigned flags, unsigned align) {
+  hooks.access(p, bytes, flags, align, PC);
+}
+void simt_async_copy(void *to, const void *from, unsigned bytes, unsigned valid) {
+  hooks.asyncCopy(to, from, bytes, valid, PC);
+}
+void simt_async_commit() { hooks.asyncCommit(); }
+void simt_async_wait(unsigned pending) { hooks.asyncWait(pending); }
+void simt_mma_all(void **laneArguments, unsigned mask) { hooks.mma(laneArguments, mask); }
 
 static inline __attribute__((always_inline)) void note(const void *p, simt_size bytes,
                                                        unsigned flags, unsigned align,
@@ -24,9 +42,8 @@ static inline __attribute__((always_inline)) void note(const void *p, simt_size 
   const simt_size frame = (simt_size)__builtin_frame_address(0);
   if (((simt_size)p ^ frame) < simt::stackBytes)
     return;
-  simt_hooks.access(p, bytes, flags, align, pc);
+  hooks.access(p, bytes, flags, align, pc);
 }
-#define PC __builtin_return_address(0)
 #define ACCESS(n)                                                                                 \
   void __tsan_read##n(void *p) { note(p, n, simt_read, n, PC); }                                  \
   void __tsan_write##n(void *p) { note(p, n, simt_write, n, PC); }                                \

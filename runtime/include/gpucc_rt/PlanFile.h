@@ -1,17 +1,20 @@
-//===- PlanFile.h - The container of a plan: header, index, blobs -------------------------------===//
+//===- PlanFile.h - The container of a plan: header, index, blobs
+//-------------------------------===//
 //
 // A plan file is a 64-byte header, a FlatBuffers index (plan.fbs) and aligned blobs:
 //
 //   0        64               4096 * k             4096 * m
 //   | header | index ... | 0.. | blob 0 ... | 0.. | blob 1 ... |
 //
-// This header has no dependency, so the compiler (which writes plans), the runtime (which maps them) and tests (which do
-// both) share one description of the container. Writing:
+// This header has no dependency, so the compiler (which writes plans), the runtime (which maps
+// them) and tests (which do both) share one description of the container. Writing:
 //
 //   PlanFileWriter writer;
-//   uint64_t offset = writer.addBlob(bytes, size);   // -> Blob.offset of the index; sort by hash first
+//   uint64_t offset = writer.addBlob(bytes, size);   // -> Blob.offset of the index; sort by hash
+//   first
 //   ... build the index with those offsets ...
-//   writer.write(indexBytes, indexSize, [&](const void *p, size_t n) { return fwrite(p, 1, n, f) == n; });
+//   writer.write(indexBytes, indexSize, [&](const void *p, size_t n) { return fwrite(p, 1, n, f) ==
+//   n; });
 //
 // Same blobs and index, same bytes: there are no clocks or padding garbage in the file.
 //
@@ -100,7 +103,8 @@ public:
     return offset;
   }
 
-  /// Writes header, index and blobs in order through `sink(data, size) -> ok`; false as soon as the sink fails.
+  /// Writes header, index and blobs in order through `sink(data, size) -> ok`; false as soon as the
+  /// sink fails.
   bool write(const void *index, uint64_t indexSize,
              const std::function<bool(const void *, size_t)> &sink) const {
     PlanHeader header = {};

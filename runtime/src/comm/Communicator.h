@@ -1,19 +1,24 @@
-//===- Communicator.h - Collectives between ranks -----------------------------------------------===//
+//===- Communicator.h - Collectives between ranks
+//-----------------------------------------------===//
 //
-// A World is what connects ranks (threads of one process, NCCL, MPI); from it a session makes one Communicator per entry
-// of the plan's communicator table in which its rank is a member. Two kinds of implementation exist:
+// A World is what connects ranks (threads of one process, NCCL, MPI); from it a session makes one
+// Communicator per entry of the plan's communicator table in which its rank is a member. Two kinds
+// of implementation exist:
 //
-//   * host (threads, mpi): start() posts the operation and returns a Request; the driver polls it with test() while it
+//   * host (threads, mpi): start() posts the operation and returns a Request; the driver polls it
+//   with test() while it
 //     runs commands of other streams. Buffers stay untouched until the request is done.
-//   * device (nccl): start() enqueues on the given stream and returns no request: the stream orders completion.
+//   * device (nccl): start() enqueues on the given stream and returns no request: the stream orders
+//   completion.
 //
 // Example, rank 1 of 2, all-reduce of 4 floats:
-//   CollectiveCall call = {CollectiveKind::all_reduce, ReduceKind::sum, DType::f32, 4, x, x, -1, -1, "fc1.grad"};
-//   std::unique_ptr<Request> request;
-//   GPUCC_RT_TRY(communicator.start(call, /*stream=*/nullptr, request));
-//   for (bool done = false; !done;) GPUCC_RT_TRY(request->test(done));
+//   CollectiveCall call = {CollectiveKind::all_reduce, ReduceKind::sum, DType::f32, 4, x, x, -1,
+//   -1, "fc1.grad"}; std::unique_ptr<Request> request; GPUCC_RT_TRY(communicator.start(call,
+//   /*stream=*/nullptr, request)); for (bool done = false; !done;)
+//   GPUCC_RT_TRY(request->test(done));
 //
-// All members must start the same operations in the same order; an implementation that can see a difference reports it.
+// All members must start the same operations in the same order; an implementation that can see a
+// difference reports it.
 //
 //===--------------------------------------------------------------------------------------------===//
 #ifndef GPUCC_RT_COMM_COMMUNICATOR_H
@@ -29,8 +34,8 @@
 
 namespace gpucc::rt {
 
-/// One collective with addresses. `count`, `input`, `output` as plan.fbs says for each kind; `peer` and `source` are
-/// member indices.
+/// One collective with addresses. `count`, `input`, `output` as plan.fbs says for each kind; `peer`
+/// and `source` are member indices.
 struct CollectiveCall {
   plan::CollectiveKind kind;
   plan::ReduceKind reduce;
@@ -47,7 +52,8 @@ struct CollectiveCall {
 class Request {
 public:
   virtual ~Request() = default;
-  /// Does what can be done now; `done` becomes true when output is complete and input may be reused.
+  /// Does what can be done now; `done` becomes true when output is complete and input may be
+  /// reused.
   virtual Status test(bool &done) = 0;
   /// "all_reduce 'fc1.grad' on 'dp': waiting for ranks 2, 3", for the watchdog.
   virtual std::string describe() const = 0;
@@ -59,7 +65,8 @@ public:
   virtual int size() const = 0;
   virtual int index() const = 0; ///< own member index
 
-  /// `stream` is the driver's stream handle (null on the host). `request` stays empty when the stream orders completion.
+  /// `stream` is the driver's stream handle (null on the host). `request` stays empty when the
+  /// stream orders completion.
   virtual Status start(const CollectiveCall &call, void *stream,
                        std::unique_ptr<Request> &request) = 0;
 
@@ -84,21 +91,25 @@ public:
   /// True when communicators work on device streams (nccl), false when they return requests.
   virtual bool onDevice() const = 0;
 
-  /// Makes the communicator of `rank`. May block until all members have called, so ranks prepare concurrently.
-  /// The n-th connect of a rank for one id belongs with the n-th of the others: a world serves successive sessions.
+  /// Makes the communicator of `rank`. May block until all members have called, so ranks prepare
+  /// concurrently. The n-th connect of a rank for one id belongs with the n-th of the others: a
+  /// world serves successive sessions.
   virtual Status connect(int rank, const CommunicatorSpec &spec,
                          std::unique_ptr<Communicator> &communicator) = 0;
 
-  /// Sleeps until something may have changed for `rank` since the last call (a member posted or finished something), or
-  /// the watchdog time has passed without: then `timedOut` is set. Host worlds only.
+  /// Sleeps until something may have changed for `rank` since the last call (a member posted or
+  /// finished something), or the watchdog time has passed without: then `timedOut` is set. Host
+  /// worlds only.
   virtual Status waitForProgress(int rank, bool &timedOut) = 0;
 
-  /// Makes all present and future operations fail with `reason` on every rank: a failed rank must not hang the others.
+  /// Makes all present and future operations fail with `reason` on every rank: a failed rank must
+  /// not hang the others.
   virtual void abort(int rank, const std::string &reason) = 0;
 };
 
-/// Ranks as threads of this process. Reductions run in member order, so results do not depend on timing.
-/// `watchdogSeconds`: a collective that makes no progress for so long is an error that names the missing ranks.
+/// Ranks as threads of this process. Reductions run in member order, so results do not depend on
+/// timing. `watchdogSeconds`: a collective that makes no progress for so long is an error that
+/// names the missing ranks.
 std::shared_ptr<World> createThreadsWorld(int ranks, double watchdogSeconds);
 
 } // namespace gpucc::rt

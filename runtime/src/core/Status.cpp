@@ -1,4 +1,5 @@
-//===- Status.cpp - Errors and their C face -----------------------------------------------------===//
+//===- Status.cpp - Errors and their C face
+//-----------------------------------------------------===//
 #include "core/Status.h"
 
 #include <cstring>

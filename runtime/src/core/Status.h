@@ -1,12 +1,15 @@
-//===- Status.h - The one error type of the runtime ---------------------------------------------===//
+//===- Status.h - The one error type of the runtime
+//---------------------------------------------===//
 //
-// Every function that can fail returns a Status; an error carries a code, a message that teaches (where, what was found,
-// what is allowed, what to do) and the place in the runtime's source. No exceptions leave a function of the runtime.
+// Every function that can fail returns a Status; an error carries a code, a message that teaches
+// (where, what was found, what is allowed, what to do) and the place in the runtime's source. No
+// exceptions leave a function of the runtime.
 //
 //   Status open(const char *path) {
 //     GPUCC_RT_TRY(checkPath(path));
 //     if (size < 64)
-//       return GPUCC_RT_FAIL(Code::invalidPlan, path, ": ", size, " bytes, a plan has at least 64");
+//       return GPUCC_RT_FAIL(Code::invalidPlan, path, ": ", size, " bytes, a plan has at least
+//       64");
 //     return {};
 //   }
 //
@@ -41,7 +44,8 @@ enum class Code : int {
   internal = GPUCC_RT_INTERNAL_ERROR,
 };
 
-/// Success (empty) or an error. True in a condition means *failed*, as in `if (Status s = f()) return s;`.
+/// Success (empty) or an error. True in a condition means *failed*, as in `if (Status s = f())
+/// return s;`.
 class [[nodiscard]] Status {
 public:
   Status() = default;

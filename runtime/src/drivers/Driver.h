@@ -1,17 +1,20 @@
-//===- Driver.h - What runs commands: host, null, cuda ------------------------------------------===//
+//===- Driver.h - What runs commands: host, null, cuda
+//------------------------------------------===//
 //
-// The session (src/session) knows plans, profiles, tensors and ranks; a driver knows a device. Between them:
+// The session (src/session) knows plans, profiles, tensors and ranks; a driver knows a device.
+// Between them:
 //
 //   createDriver("host", options)          the device is opened
-//   driver.check(plan)                     has the plan code for this device? ("plan has sm_80, device is sm_75")
-//   driver.allocate(arena) ...             one allocation per arena of the rank's stage
-//   driver.upload(...)                     weights, initial state, rank constants
-//   driver.prepare(program) -> Executable  load code, create primitives, streams and events, capture graphs
-//   executable.submit(run); finish()       run the script; nothing is allocated or compiled here
-//   driver.upload / download               inputs and outputs of the next step
+//   driver.check(plan)                     has the plan code for this device? ("plan has sm_80,
+//   device is sm_75") driver.allocate(arena) ...             one allocation per arena of the rank's
+//   stage driver.upload(...)                     weights, initial state, rank constants
+//   driver.prepare(program) -> Executable  load code, create primitives, streams and events,
+//   capture graphs executable.submit(run); finish()       run the script; nothing is allocated or
+//   compiled here driver.upload / download               inputs and outputs of the next step
 //
-// Ids, offsets and sizes in the plan were verified before (src/plan/Verify*.cpp): a driver does not check them again.
-// One driver object serves one session; its functions are called by one thread at a time, not always the same one.
+// Ids, offsets and sizes in the plan were verified before (src/plan/Verify*.cpp): a driver does not
+// check them again. One driver object serves one session; its functions are called by one thread at
+// a time, not always the same one.
 //
 //===--------------------------------------------------------------------------------------------===//
 #ifndef GPUCC_RT_DRIVERS_DRIVER_H
@@ -30,11 +33,12 @@ namespace gpucc::rt {
 
 class Trace;
 
-/// Where the buffers of one program are: arena bases of the session and pointers that a caller bound in place of buffers.
+/// Where the buffers of one program are: arena bases of the session and pointers that a caller
+/// bound in place of buffers.
 struct AddressTable {
-  std::vector<char *> arenas;        ///< per arena of the stage
+  std::vector<char *> arenas; ///< per arena of the stage
   const plan::Program *program = nullptr;
-  std::vector<char *> bound;         ///< per buffer; null = inside its arena
+  std::vector<char *> bound; ///< per buffer; null = inside its arena
 
   char *buffer(uint32_t id, uint32_t slot) const {
     const plan::Buffer *b = program->buffers()->Get(id);
@@ -46,12 +50,14 @@ struct AddressTable {
   }
 };
 
-/// Copies of intermediate values that the caller asked for; rare, so a driver may run such steps without graphs.
+/// Copies of intermediate values that the caller asked for; rare, so a driver may run such steps
+/// without graphs.
 struct TapRequest {
   uint32_t segment, command; ///< copy right after this command, on its stream
   uint32_t buffer;
   uint64_t offset, bytes;
-  std::vector<std::vector<char>> *slots; ///< destination: slots[k] has `bytes` bytes, for slots k of the script
+  std::vector<std::vector<char>>
+      *slots; ///< destination: slots[k] has `bytes` bytes, for slots k of the script
 };
 
 /// One execution of a script.
@@ -67,7 +73,8 @@ struct Run {
 class Executable {
 public:
   virtual ~Executable() = default;
-  /// Starts the script; may return before it has run. Runs of one executable follow each other in order.
+  /// Starts the script; may return before it has run. Runs of one executable follow each other in
+  /// order.
   virtual Status submit(const Run &run) = 0;
   /// Waits for everything submitted; errors of asynchronous work surface here.
   virtual Status finish() = 0;
@@ -86,10 +93,10 @@ struct ProgramContext {
 };
 
 struct DriverOptions {
-  int threads = 0;        ///< host threads of this rank; 0 = cores / ranks
+  int threads = 0; ///< host threads of this rank; 0 = cores / ranks
   int ranksOnMachine = 1;
-  int device = 0;         ///< device ordinal
-  bool noGraphs = false;  ///< run capturable segments command by command
+  int device = 0;        ///< device ordinal
+  bool noGraphs = false; ///< run capturable segments command by command
 };
 
 class Driver {

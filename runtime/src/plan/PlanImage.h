@@ -1,8 +1,9 @@
-//===- PlanImage.h - A plan file in memory, checked ---------------------------------------------===//
+//===- PlanImage.h - A plan file in memory, checked
+//---------------------------------------------===//
 //
-// open() maps the file and verifies header, index hash, FlatBuffers structure and the meaning of every field (ids, offsets,
-// sizes: VerifyPlan.cpp, VerifyProgram.cpp). After that the index can be read without a check. Blobs with code are hashed
-// when they are used, weights on demand.
+// open() maps the file and verifies header, index hash, FlatBuffers structure and the meaning of
+// every field (ids, offsets, sizes: VerifyPlan.cpp, VerifyProgram.cpp). After that the index can be
+// read without a check. Blobs with code are hashed when they are used, weights on demand.
 //
 //===--------------------------------------------------------------------------------------------===//
 #ifndef GPUCC_RT_PLAN_PLANIMAGE_H
@@ -47,8 +48,8 @@ private:
   std::string planName, planFolder;
 };
 
-/// Verifies FlatBuffers structure and meaning of an index alone. `blobBytes`: size of the blob section that follows.
-/// What the fuzzer calls: any bytes give a Status, never a crash.
+/// Verifies FlatBuffers structure and meaning of an index alone. `blobBytes`: size of the blob
+/// section that follows. What the fuzzer calls: any bytes give a Status, never a crash.
 Status verifyIndex(const void *bytes, uint64_t size, uint64_t blobBytes);
 
 } // namespace gpucc::rt

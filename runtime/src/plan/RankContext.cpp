@@ -1,4 +1,5 @@
-//===- RankContext.cpp - Coordinates, values and communicators of a rank ------------------------===//
+//===- RankContext.cpp - Coordinates, values and communicators of a rank
+//------------------------===//
 #include "plan/RankContext.h"
 
 using namespace gpucc::rt;
@@ -36,8 +37,8 @@ int64_t RankContext::evaluate(const plan::RankValue *value, uint32_t slot) const
   if (!value)
     return 0;
   // Wrapping arithmetic: a hostile plan must not cause undefined behaviour.
-  uint64_t result = static_cast<uint64_t>(value->base()) +
-                    static_cast<uint64_t>(value->slot_step()) * slot;
+  uint64_t result =
+      static_cast<uint64_t>(value->base()) + static_cast<uint64_t>(value->slot_step()) * slot;
   if (value->terms())
     for (const plan::Term *term : *value->terms())
       result += static_cast<uint64_t>(term->stride()) * coordinates[term->axis()];
@@ -70,8 +71,9 @@ bool gpucc::rt::communicatorOf(const plan::Plan &plan, uint32_t id, const RankCo
   }
   if (rank.stage != entry.stage())
     return false;
-  // All points of the mesh that agree with this rank outside the communicator's axes, in order of rank. The axes are
-  // listed in mesh order (verified), so this is the row-major order of those axes.
+  // All points of the mesh that agree with this rank outside the communicator's axes, in order of
+  // rank. The axes are listed in mesh order (verified), so this is the row-major order of those
+  // axes.
   uint32_t axes = static_cast<uint32_t>(rank.coordinates.size());
   std::vector<bool> varies(axes, false);
   if (entry.axes())

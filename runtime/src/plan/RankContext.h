@@ -1,8 +1,10 @@
-//===- RankContext.h - What makes one rank different from another -------------------------------===//
+//===- RankContext.h - What makes one rank different from another
+//-------------------------------===//
 //
-// A plan has one SPMD program per stage; a rank is a point of the stage's mesh. With stage {first_rank 4, axes dp=2, tp=3},
-// rank 8 has coordinates dp=1, tp=1 (8 - 4 = 1*3 + 1; the last axis varies fastest), and the RankValue
-// {base 10, terms [{tp, 100}], slot_step 1} is 112 there in slot 2.
+// A plan has one SPMD program per stage; a rank is a point of the stage's mesh. With stage
+// {first_rank 4, axes dp=2, tp=3}, rank 8 has coordinates dp=1, tp=1 (8 - 4 = 1*3 + 1; the last
+// axis varies fastest), and the RankValue {base 10, terms [{tp, 100}], slot_step 1} is 112 there in
+// slot 2.
 //
 //===--------------------------------------------------------------------------------------------===//
 #ifndef GPUCC_RT_PLAN_RANKCONTEXT_H
