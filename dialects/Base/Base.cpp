@@ -32,6 +32,21 @@ LogicalResult ProfileAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
   return success();
 }
 
+LogicalResult RankValueAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t,
+                                    ArrayRef<StringAttr> axes, ArrayRef<int64_t> strides, int64_t,
+                                    int64_t modulo) {
+  if (axes.size() != strides.size())
+    return emitError() << "rank_value names " << axes.size() << " axes and " << strides.size()
+                       << " strides; give one stride per axis";
+  if (modulo < 0)
+    return emitError() << "rank_value has modulo " << modulo << "; it is 0 (none) or positive";
+  return success();
+}
+
+RankValueAttr RankValueAttr::constant(MLIRContext *context, int64_t value) {
+  return get(context, value, {}, {}, 0, 0);
+}
+
 /// What may stand on an argument or result of a function.
 static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr, StringRef what,
                                           unsigned index) {

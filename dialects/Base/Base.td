@@ -66,4 +66,45 @@ def ProfileAttr : AttrDef<Base_Dialect, "Profile"> {
   let genVerifyDecl = 1;
 }
 
+def RankValueAttr : AttrDef<Base_Dialect, "RankValue"> {
+  let mnemonic = "rank_value";
+  let summary = "an integer that depends on the rank's mesh coordinates and the micro-batch slot";
+  let description = [{
+    `(base + sum of strides[i] * coordinate(axes[i]) + slot_step * slot) mod modulo`; modulo 0: no mod.
+
+    Example, first row of a rank's block of 8 rows over dp, 16 rows per micro-batch:
+    `#base.rank_value<0, ["dp"], [8], 16, 0>`
+  }];
+  let parameters = (ins "int64_t":$base, OptionalArrayRefParameter<"::mlir::StringAttr">:$axes,
+                        OptionalArrayRefParameter<"int64_t">:$strides, "int64_t":$slot_step,
+                        "int64_t":$modulo);
+  let assemblyFormat = "`<` $base `,` `[` (`]`) : ($axes^ `]`)? `,` `[` (`]`) : ($strides^ `]`)? `,` $slot_step `,` $modulo `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    static RankValueAttr constant(::mlir::MLIRContext *context, int64_t value);
+  }];
+}
+
+def SliceAttr : AttrDef<Base_Dialect, "Slice"> {
+  let mnemonic = "slice";
+  let summary = "the part of one global dimension that a rank holds: [start, start + size), padding beyond the extent";
+  let parameters = (ins "RankValueAttr":$start, "int64_t":$size);
+  let assemblyFormat = "`<` $start `,` $size `>`";
+}
+
+def ViewAttr : AttrDef<Base_Dialect, "View"> {
+  let mnemonic = "view";
+  let summary = "bytes [offset, offset + bytes) of a buffer's slot";
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$buffer, "int64_t":$offset, "int64_t":$bytes);
+  let assemblyFormat = "`<` $buffer `,` $offset `,` $bytes `>`";
+}
+
+def OperandAttr : AttrDef<Base_Dialect, "Operand"> {
+  let mnemonic = "operand";
+  let summary = "a view with a shape, for library calls; strides in elements";
+  let parameters = (ins "ViewAttr":$view, "::mlir::RankedTensorType":$type,
+                        OptionalArrayRefParameter<"int64_t">:$strides);
+  let assemblyFormat = "`<` $view `,` $type `,` `[` (`]`) : ($strides^ `]`)? `>`";
+}
+
 #endif // GPUCC_BASE
