@@ -16,7 +16,8 @@
 // masking the frame address: no thread-local storage, hence any number of images.
 //
 //===----------------------------------------------------------------------===//
-#pragma once
+#ifndef GPUCC_RT_EMULATION_SIMT_DEVICE_H
+#define GPUCC_RT_EMULATION_SIMT_DEVICE_H
 
 #define __global__ __attribute__((used))
 #define __device__
@@ -270,6 +271,21 @@ inline __attribute__((always_inline)) void mma(int kind, float (&d)[4], const un
 }
 } // namespace simt
 
+namespace simt {
+template <class T, T... I> struct integers {};
+template <class... A> struct parameter_sizes {
+  unsigned bytes[sizeof...(A) + 1] = {sizeof(A)..., 0};
+};
+template <class... A> constexpr parameter_sizes<A...> sizesOf(void (*)(A...)) { return {}; }
+template <class... A, unsigned... I>
+inline SIMT_PLAIN void call(void (*kernel)(A...), void **arguments, integers<unsigned, I...>) {
+  kernel(*(A *)arguments[I]...);
+}
+template <class... A> inline SIMT_PLAIN void call(void (*kernel)(A...), void **arguments) {
+  call(kernel, arguments, __make_integer_seq<integers, unsigned, sizeof...(A)>());
+}
+} // namespace simt
+
 #define threadIdx (simt::self()->threadIdx)
 #define blockIdx (simt::self()->blockIdx)
 #define blockDim (simt::self()->blockDim)
@@ -285,3 +301,12 @@ inline __attribute__((always_inline)) void mma(int kind, float (&d)[4], const un
 #define __shfl_up_sync(m, v, o, ...)                                                              \
   simt::shuffle(m, v, (int)simt::self()->lane - (int)(o), "__shfl_up_sync at " SIMT_SITE)
 #define __ballot_sync(m, p) simt::ballot(m, p, "__ballot_sync at " SIMT_SITE)
+
+/// What Image.h expects for each kernel; the compiler adds one line per `__global__` function.
+#define SIMT_ENTRY(kernel)                                                                        \
+  extern "C" {                                                                                    \
+  extern const decltype(simt::sizesOf(kernel)) kernel##__params;                                  \
+  const decltype(simt::sizesOf(kernel)) kernel##__params;                                         \
+  SIMT_PLAIN void kernel##__simt(void **arguments) { simt::call(kernel, arguments); }             \
+  }
+#endif // GPUCC_RT_EMULATION_SIMT_DEVICE_H

@@ -7,6 +7,8 @@
 // sanitizer's own runtime is not linked.
 //
 //===----------------------------------------------------------------------===//
+#include "device.h"
+
 extern "C" {
 static simt_hook_table hooks;
 

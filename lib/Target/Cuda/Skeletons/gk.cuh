@@ -20,7 +20,8 @@
 //
 // Contents: 1 types and bits, 2 vectors, 3 conversions, 4 scalars, 5 warp and block, 6 reductions.
 // Asynchronous copies and tensor cores are in gk_tensor.cuh.
-#pragma once
+#ifndef GPUCC_GK_CUH
+#define GPUCC_GK_CUH
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__) || defined(__CUDA__)
 #define GK_DEVICE 1
@@ -420,3 +421,4 @@ GK_DEV void gk_reduce_to(E (&a)[V], E *out) {
   }
   __syncthreads();
 }
+#endif // GPUCC_GK_CUH

@@ -13,7 +13,9 @@
 //
 // A copy that is not yet waited for may land at any moment; reading its target earlier is what the
 // executor reports as a wrong wait count.
-#pragma once
+#ifndef GPUCC_GK_TENSOR_CUH
+#define GPUCC_GK_TENSOR_CUH
+#include "gk.cuh"
 
 #if GK_DEVICE
 GK_DEV gk_u32 gk_smem(const void *p) { return (gk_u32)__cvta_generic_to_shared(p); }
@@ -99,3 +101,4 @@ template <class T> GK_DEV void gk_mma(float (&d)[4], const gk_u32 (&a)[4], const
   simt::mma(gk_same<T, gk_f16> ? 0 : gk_same<T, gk_bf16> ? 1 : 2, d, a, b);
 #endif
 }
+#endif // GPUCC_GK_TENSOR_CUH
