@@ -78,9 +78,8 @@ std::vector<OffsetSearch::Part> OffsetSearch::split(const Part &part) const {
     auto it = std::lower_bound(ends.begin(), ends.end(), graph.cliquesOf[b].front());
     parts[it - ends.begin()].unplaced.push_back(b);
   }
-  stableSort(parts, [](const Part &a, const Part &b) {
-    return a.unplaced.size() < b.unplaced.size();
-  });
+  stableSort(parts,
+             [](const Part &a, const Part &b) { return a.unplaced.size() < b.unplaced.size(); });
   return parts;
 }
 
@@ -153,9 +152,8 @@ SearchOutcome OffsetSearch::placeAndGo(const Part &part, int buffer) {
     return SearchOutcome::Impossible;
   placed[buffer] = 1;
   std::vector<Raise> undo;
-  SearchOutcome outcome = raiseNeighbours(buffer, offset[buffer], undo)
-                              ? solveRest(part, buffer)
-                              : SearchOutcome::Impossible;
+  SearchOutcome outcome = raiseNeighbours(buffer, offset[buffer], undo) ? solveRest(part, buffer)
+                                                                        : SearchOutcome::Impossible;
   if (outcome != SearchOutcome::Found) {
     for (auto it = undo.rbegin(); it != undo.rend(); ++it)
       minOffset[it->buffer] = it->old;
@@ -196,8 +194,8 @@ SearchOutcome OffsetSearch::solveRest(const Part &part, int placedBuffer) {
     minOffset[b] = 0;
     for (int other : graph.neighbours[b])
       if (placed[other])
-        minOffset[b] = std::max(
-            minOffset[b], alignUp(offset[other] + graph.size[other], graph.alignment[b]));
+        minOffset[b] =
+            std::max(minOffset[b], alignUp(offset[other] + graph.size[other], graph.alignment[b]));
     if (graph.isTimeline)
       for (int c = graph.cliquesOf[b].front(); c < graph.cliquesOf[b].back(); ++c)
         ++crossing[c];

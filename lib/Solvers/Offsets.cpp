@@ -152,9 +152,8 @@ std::vector<std::pair<std::string, Order>> staticOrders(const OffsetProblem &pro
   int n = graph.count();
   Order byTime(n);
   std::iota(byTime.begin(), byTime.end(), 0);
-  stableSort(byTime, [&](int a, int b) {
-    return problem.buffers[a].lower < problem.buffers[b].lower;
-  });
+  stableSort(byTime,
+             [&](int a, int b) { return problem.buffers[a].lower < problem.buffers[b].lower; });
   return {{"load-width-area", descending(n, {&f.load, &f.width, &f.area})},
           {"load-area-width", descending(n, {&f.load, &f.area, &f.width})},
           {"width-area-load", descending(n, {&f.width, &f.area, &f.load})},
@@ -279,7 +278,8 @@ OffsetSolution searchAt(const OffsetProblem &problem, const ConflictGraph &graph
       std::vector<int> rank(graph.count());
       for (int i = 0; i < graph.count(); ++i)
         rank[order[i]] = i;
-      outcome = search.run(component, rank, std::min(unit * luby(round + 1), budget - result.steps));
+      outcome =
+          search.run(component, rank, std::min(unit * luby(round + 1), budget - result.steps));
       result.steps += std::max<int64_t>(1, search.steps());
     }
     if (outcome == SearchOutcome::Impossible) {

@@ -118,8 +118,8 @@ int64_t peakOfOrder(const OrderProblem &problem, const std::vector<int> &order) 
   return state.peak;
 }
 
-/// At op v: what v reads and writes, its workspace, and every tensor made by an ancestor of v that a
-/// descendant of v (or the end) still needs.
+/// At op v: what v reads and writes, its workspace, and every tensor made by an ancestor of v that
+/// a descendant of v (or the end) still needs.
 int64_t orderLowerBound(const OrderProblem &problem) {
   OrderGraph graph(problem);
   int n = graph.count(), words = (n + 63) / 64;
@@ -177,8 +177,8 @@ std::vector<int> beamSearch(const OrderGraph &graph, int width, int64_t &steps) 
     for (int i = 0; i < static_cast<int>(beam.size()); ++i)
       for (int op : beam[i].state.ready) {
         const OrderState &s = beam[i].state;
-        moves.push_back({std::max(s.peak, s.during(graph, op)), s.live + s.change(graph, op), i,
-                         op});
+        moves.push_back(
+            {std::max(s.peak, s.during(graph, op)), s.live + s.change(graph, op), i, op});
       }
     stableSort(moves, [](const Move &a, const Move &b) {
       return a.peak != b.peak ? a.peak < b.peak : a.live < b.live;

@@ -23,10 +23,10 @@ struct OrderGraph {
 };
 
 struct OrderState {
-  std::vector<uint64_t> done;        ///< bit set of ops
-  std::vector<int> pendingPreds;     ///< per op
-  std::vector<int> pendingReaders;   ///< per tensor
-  std::vector<int> ready;            ///< ascending
+  std::vector<uint64_t> done;      ///< bit set of ops
+  std::vector<int> pendingPreds;   ///< per op
+  std::vector<int> pendingReaders; ///< per tensor
+  std::vector<int> ready;          ///< ascending
   int64_t live = 0, peak = 0;
 
   explicit OrderState(const OrderGraph &graph);
@@ -37,9 +37,9 @@ struct OrderState {
   bool isDone(int op) const { return (done[op / 64] >> (op % 64)) & 1; }
 };
 
-/// Best-first over downsets starting at `start`, restricted to `allowed` ops (empty: all), until all
-/// allowed ops ran. Returns the ops in order, empty when `budget` expansions did not suffice or no
-/// order stays below `limit` bytes.
+/// Best-first over downsets starting at `start`, restricted to `allowed` ops (empty: all), until
+/// all allowed ops ran. Returns the ops in order, empty when `budget` expansions did not suffice or
+/// no order stays below `limit` bytes.
 struct DownsetResult {
   std::vector<int> order;
   int64_t peak = 0;

@@ -1,8 +1,9 @@
 //===- Remat.cpp - schedules of computes and drops ------------------------===//
 //
 // State of the search: the set of live values. A* with the cost of the closure of what is still
-// needed (each such op runs at least once more): consistent, hence the first goal popped is optimal.
-// Example: f0 f1 f2 g2 g1 g0 with 4 slots costs 6, no op twice; the closure bound is exact there.
+// needed (each such op runs at least once more): consistent, hence the first goal popped is
+// optimal. Example: f0 f1 f2 g2 g1 g0 with 4 slots costs 6, no op twice; the closure bound is exact
+// there.
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Solvers/Recompute.h"
@@ -197,8 +198,8 @@ private:
         int64_t bytes = here.bytes + p.size[v];
         if (bytes > budget)
           continue;
-        double value = bottleneck ? std::max(here.value, static_cast<double>(bytes))
-                                  : here.value + p.cost[v];
+        double value =
+            bottleneck ? std::max(here.value, static_cast<double>(bytes)) : here.value + p.cost[v];
         reach(live | bit(v), value, bytes, live, v);
       }
     }
@@ -210,10 +211,8 @@ private:
     result.schedule.clear();
     result.cost = 0;
     result.peak = 0;
-    while (live != 0 || !result.schedule.empty()) {
+    while (live != 0) {
       const Record &record = records.at(live);
-      if (live == 0 && record.value == 0 && record.parent == 0 && record.move == 0)
-        break;
       bool drop = record.move < 0;
       int op = drop ? ~record.move : record.move;
       result.schedule.push_back({op, drop});
@@ -230,9 +229,9 @@ private:
   uint64_t outputMask = 0;
 };
 
-/// For graphs beyond the exact search: run ops in their order, evict when the budget is hit (what is
-/// used furthest in the future per cost of getting it back), rematerialise recursively. The idea of
-/// DTR (Kirisame et al., ICLR'21), with the future known.
+/// For graphs beyond the exact search: run ops in their order, evict when the budget is hit (what
+/// is used furthest in the future per cost of getting it back), rematerialise recursively. The idea
+/// of DTR (Kirisame et al., ICLR'21), with the future known.
 class EvictingSchedule {
 public:
   EvictingSchedule(const RematProblem &problem, int64_t budget, int score)
