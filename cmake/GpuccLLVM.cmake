@@ -15,7 +15,7 @@ foreach(d ${_definitions})
 endforeach()
 link_directories(${LLVM_LIBRARY_DIRS})
 
-# Everything that is generated from .td files; each MLIR library waits for it.
+# Everything that is generated from .td files.
 add_custom_target(gpucc-headers)
 
 # gpucc_add_tablegen(FILE.td [PREFIX P] GENERATORS "Suffix.inc|-gen-flag [-more]" ...)
@@ -39,6 +39,7 @@ function(gpucc_add_tablegen file)
   string(REPLACE "/" "_" id "${id}")
   add_public_tablegen_target(gen_${id})
   add_dependencies(gpucc-headers gen_${id})
+  set_property(GLOBAL APPEND PROPERTY GPUCC_GENERATED "${CMAKE_CURRENT_SOURCE_DIR}|gen_${id}")
 endfunction()
 
 add_library(gpucc-pch STATIC ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
