@@ -48,6 +48,8 @@ std::string ShardingRule::check(const std::vector<std::vector<int64_t>> &operand
            std::to_string(operandShapes.size()) + " and " + std::to_string(resultShapes.size());
   if (!linearIn.empty() && linearIn.size() != operands.size())
     return "linearIn must have one entry per operand";
+  if (!linearTogether.empty() && linearTogether.size() != operands.size())
+    return "linearTogether must have one entry per operand";
   for (size_t i = 0; i < operands.size(); ++i)
     if (auto e = checkTensor(*this, operands[i], operandShapes[i], "operand " + std::to_string(i));
         !e.empty())

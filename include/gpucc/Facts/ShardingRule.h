@@ -45,9 +45,12 @@ struct ShardingRule {
   std::vector<Factor> factors;
   std::vector<Tensor> operands;
   std::vector<Tensor> results;
-  /// Linear in this operand: a partial sum may flow through to the result unreduced (one entry per
-  /// operand; empty = none).
+  /// Linear in this operand alone, the others fixed (mul, contract, transpose; not add): when only
+  /// it is a partial sum, so is the result. One entry per operand; empty = none.
   std::vector<bool> linearIn;
+  /// Linear in all these operands taken together (add, sub, concat, the two values of select): when
+  /// every one of them is a partial sum over the same axes, so is the result.
+  std::vector<bool> linearTogether;
 
   /// Empty when sizes, indices and ranks are consistent; otherwise what is wrong.
   std::string check(const std::vector<std::vector<int64_t>> &operandShapes,
