@@ -9,7 +9,9 @@
 //   * shapes are static and known (profiles are bound while importing);
 //   * operands have equal shapes where the op is pointwise; broadcasting is an
 //     op of its own;
-//   * result types follow from operands and attributes (InferType).
+//   * result types follow from operands and attributes (InferType);
+//   * its constraints C1…Cn are checked where its types are inferred (Infer.h),
+//     so that builders, the parser and the verifier meet the same check.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_GRAPH_BASE
@@ -114,8 +116,11 @@ def ClusterKind : Graph_Enum<"ClusterKind", "which emitter makes the kernel", [
     I32EnumAttrCase<"Window", 8, "window">, I32EnumAttrCase<"Scan", 9, "scan">]>;
 def ClusterKindAttr : Graph_EnumAttr<ClusterKind, "cluster_kind">;
 
-def Tensor : StaticShapeTensorOf<[AnyFloat, AnyInteger]>;
-def FloatTensor : StaticShapeTensorOf<[AnyFloat]>;
+// The element types of include/gpucc/Facts/DType.h.
+defvar GraphFloats = [F64, F32, F16, BF16, F8E4M3FN, F8E5M2];
+defvar GraphIntegers = [I64, I32, I16, I8, I<4>, I1, UI64, UI32, UI16, UI8, UI<4>];
+def Tensor : StaticShapeTensorOf<!listconcat(GraphFloats, GraphIntegers)>;
+def FloatTensor : StaticShapeTensorOf<GraphFloats>;
 def BoolTensor : StaticShapeTensorOf<[I1]>;
 def IndicesTensor : StaticShapeTensorOf<[I32, I64]>;
 def ScalarI64 : 0DTensorOf<[I64]>;

@@ -10,9 +10,7 @@
 include "dialects/Graph/GraphBase.td"
 
 class Graph_Composite<string mnemonic, list<Trait> traits = []>
-    : Graph_Op<mnemonic, !listconcat(traits, [HasDecomposition])> {
-  let hasVerifier = 1;
-}
+    : Graph_Op<mnemonic, !listconcat(traits, [HasDecomposition])>;
 
 def SoftmaxOp : Graph_Composite<"softmax", [RuleOnly]> {
   let summary = "exp(x - max) / sum along one dimension, or its logarithm";
@@ -66,7 +64,7 @@ def BatchNormOp : Graph_Composite<"batch_norm", [RuleOnly]> {
   let results = (outs FloatTensor:$result, FloatTensor:$new_mean, FloatTensor:$new_variance);
 }
 
-def GeluOp : Graph_Composite<"gelu", [RuleOnly, SameOperandsAndResultType, HasScalarBody]> {
+def GeluOp : Graph_Composite<"gelu", [Elementwise, SameOperandsAndResultShape, RuleOnly, HasScalarBody]> {
   let summary = "x * Phi(x), by erf or by the tanh formula";
   let description = [{
     Hendrycks and Gimpel 2016. (C0) no constraint beyond the types.
@@ -74,14 +72,12 @@ def GeluOp : Graph_Composite<"gelu", [RuleOnly, SameOperandsAndResultType, HasSc
   let arguments = (ins GeluKindAttr:$form, FloatTensor:$x);
   let results = (outs FloatTensor:$result);
   let assemblyFormat = "$form $x attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 0;
 }
 
-def SiluOp : Graph_Composite<"silu", [RuleOnly, SameOperandsAndResultType, HasScalarBody]> {
+def SiluOp : Graph_Composite<"silu", [Elementwise, SameOperandsAndResultShape, RuleOnly, HasScalarBody]> {
   let summary = "x * logistic(x)";
   let arguments = (ins FloatTensor:$x);
   let results = (outs FloatTensor:$result);
-  let hasVerifier = 0;
 }
 
 def AttentionOp : Graph_Composite<"attention", [RuleOnly]> {
@@ -115,8 +111,8 @@ def CrossEntropyOp : Graph_Composite<"cross_entropy", [RuleOnly]> {
   let summary = "sum of -log softmax(logits)[label] and the number of labels that count";
   let description = [{
     logits [..., C], labels [...] of integers. Positions with label `ignore_index` count neither in
-    the loss nor in the number. Statistics in f32. Results are two f32 scalars: sum, count. (The
-    mean is formed after all micro-batches and ranks are summed.)
+    the loss nor in the number. Statistics in f32. Results are two f32 scalars (f64 for f64 logits):
+    sum, count. (The mean is formed after all micro-batches and ranks are summed.)
 
     Constraints: (C1) labels has the shape of logits without the last dimension.
   }];

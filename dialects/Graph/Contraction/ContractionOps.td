@@ -24,7 +24,6 @@ def ContractOp : Graph_Op<"contract", [RuleOnly]> {
                        DenseI64ArrayAttr:$rhs_contract, OptionalAttr<TypeAttr>:$out,
                        DefaultValuedAttr<PrecisionAttr, "::gpucc::graph::Precision::Highest">:$precision);
   let results = (outs Tensor:$result);
-  let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Dimensions of lhs (rhs) that are neither batch nor contracted, ascending.
     ::llvm::SmallVector<int64_t> getLhsFree();
@@ -32,9 +31,7 @@ def ContractOp : Graph_Op<"contract", [RuleOnly]> {
   }];
 }
 
-class Graph_ConvLike<string mnemonic, Trait rule = RuleOnly> : Graph_Op<mnemonic, [rule]> {
-  let hasVerifier = 1;
-}
+class Graph_ConvLike<string mnemonic, Trait rule = RuleOnly> : Graph_Op<mnemonic, [rule]>;
 
 defvar ConvGeometry = [{
     Layout: input N,C,spatial…; filter O,C/groups,spatial…; result N,O,spatial…. Spatial lists have

@@ -61,7 +61,6 @@ def IotaOp : Graph_Op<"iota", [RuleAndLocal]> {
   }];
   let arguments = (ins Optional<ScalarI64>:$start, TypeAttrOf<Tensor>:$type, I64Attr:$dim);
   let results = (outs Tensor:$result);
-  let hasVerifier = 1;
 }
 
 def RngUniformOp : Graph_Op<"rng_uniform", [RuleAndLocal]> {
@@ -81,7 +80,6 @@ def RngUniformOp : Graph_Op<"rng_uniform", [RuleAndLocal]> {
   let arguments = (ins ScalarI64:$step, Variadic<ScalarI64>:$offsets, TypeAttrOf<FloatTensor>:$type,
                        I64Attr:$seed, I64Attr:$ordinal, DenseI64ArrayAttr:$global_shape);
   let results = (outs FloatTensor:$result);
-  let hasVerifier = 1;
 }
 
 #endif // GPUCC_GRAPH_LEAVES

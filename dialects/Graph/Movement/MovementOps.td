@@ -13,7 +13,6 @@ def ReshapeOp : Graph_Op<"reshape", [RuleAndLocal]> {
   }];
   let arguments = (ins Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs Tensor:$result);
-  let hasVerifier = 1;
 }
 
 def TransposeOp : Graph_Op<"transpose", [RuleOnly]> {
@@ -23,7 +22,6 @@ def TransposeOp : Graph_Op<"transpose", [RuleOnly]> {
   }];
   let arguments = (ins Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs Tensor:$result);
-  let hasVerifier = 1;
 }
 
 def BroadcastOp : Graph_Op<"broadcast", [RuleAndLocal]> {
@@ -38,7 +36,6 @@ def BroadcastOp : Graph_Op<"broadcast", [RuleAndLocal]> {
   }];
   let arguments = (ins Tensor:$x, DenseI64ArrayAttr:$shape, DenseI64ArrayAttr:$dims);
   let results = (outs Tensor:$result);
-  let hasVerifier = 1;
 }
 
 def SliceOp : Graph_Op<"slice", [RuleAndLocal]> {
@@ -53,7 +50,6 @@ def SliceOp : Graph_Op<"slice", [RuleAndLocal]> {
   let arguments = (ins Tensor:$x, Variadic<ScalarI64>:$offsets, DenseI64ArrayAttr:$start,
                        DenseI64ArrayAttr:$sizes, DenseI64ArrayAttr:$strides);
   let results = (outs Tensor:$result);
-  let hasVerifier = 1;
 }
 
 def PadOp : Graph_Op<"pad", [RuleAndLocal]> {
@@ -70,7 +66,6 @@ def PadOp : Graph_Op<"pad", [RuleAndLocal]> {
                        DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, DenseI64ArrayAttr:$interior);
   let results = (outs Tensor:$result);
   let assemblyFormat = "$mode operands attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def ConcatOp : Graph_Op<"concat", [RuleOnly]> {
@@ -81,7 +76,6 @@ def ConcatOp : Graph_Op<"concat", [RuleOnly]> {
   }];
   let arguments = (ins Variadic<Tensor>:$inputs, I64Attr:$dim);
   let results = (outs Tensor:$result);
-  let hasVerifier = 1;
 }
 
 def GatherOp : Graph_Op<"gather", [RuleOnly]> {
@@ -94,7 +88,6 @@ def GatherOp : Graph_Op<"gather", [RuleOnly]> {
   }];
   let arguments = (ins Tensor:$data, IndicesTensor:$indices, I64Attr:$dim);
   let results = (outs Tensor:$result);
-  let hasVerifier = 1;
 }
 
 def ScatterOp : Graph_Op<"scatter", [RuleOnly]> {
@@ -104,12 +97,12 @@ def ScatterOp : Graph_Op<"scatter", [RuleOnly]> {
     there, in row-major order of the updates; without a kind the last update wins. Out-of-range
     indices are dropped.
 
-    Constraints: (C1) `dim` is in range of data. (C2) updates' shape and type fit.
+    Constraints: (C1) `dim` is in range of data. (C2) updates' shape and type fit. (C3) `kind` is
+    neither and nor or.
   }];
   let arguments = (ins Tensor:$data, IndicesTensor:$indices, Tensor:$updates, I64Attr:$dim,
                        OptionalAttr<ReductionKindAttr>:$kind);
   let results = (outs Tensor:$result);
-  let hasVerifier = 1;
 }
 
 #endif // GPUCC_GRAPH_MOVEMENT

@@ -21,7 +21,6 @@ def UnaryOp : Graph_Pointwise<"unary"> {
   let arguments = (ins UnaryKindAttr:$kind, Tensor:$x);
   let results = (outs Tensor:$result);
   let assemblyFormat = "$kind $x attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def BinaryOp : Graph_Pointwise<"binary"> {
@@ -39,7 +38,6 @@ def BinaryOp : Graph_Pointwise<"binary"> {
   let arguments = (ins BinaryKindAttr:$kind, Tensor:$lhs, Tensor:$rhs);
   let results = (outs Tensor:$result);
   let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def CompareOp : Graph_Pointwise<"compare"> {
@@ -52,7 +50,6 @@ def CompareOp : Graph_Pointwise<"compare"> {
   let arguments = (ins CompareKindAttr:$kind, Tensor:$lhs, Tensor:$rhs);
   let results = (outs BoolTensor:$result);
   let assemblyFormat = "$kind $lhs `,` $rhs attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def SelectOp : Graph_Pointwise<"select"> {
@@ -64,7 +61,6 @@ def SelectOp : Graph_Pointwise<"select"> {
   }];
   let arguments = (ins BoolTensor:$condition, Tensor:$on_true, Tensor:$on_false);
   let results = (outs Tensor:$result);
-  let hasVerifier = 1;
 }
 
 def ConvertOp : Graph_Pointwise<"convert"> {

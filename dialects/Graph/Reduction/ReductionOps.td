@@ -19,7 +19,6 @@ def ReduceOp : Graph_Op<"reduce", [RuleOnly, HasScalarBody]> {
   let arguments = (ins ReductionKindAttr:$kind, Tensor:$x, DenseI64ArrayAttr:$dims);
   let results = (outs Tensor:$result);
   let assemblyFormat = "$kind $x attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def ArgReduceOp : Graph_Op<"arg_reduce", [RuleOnly]> {
@@ -33,7 +32,6 @@ def ArgReduceOp : Graph_Op<"arg_reduce", [RuleOnly]> {
   let arguments = (ins ReductionKindAttr:$kind, Tensor:$x, I64Attr:$dim, UnitAttr:$select_last);
   let results = (outs Tensor:$result);
   let assemblyFormat = "$kind $x attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def ScanOp : Graph_Op<"scan", [RuleOnly]> {
@@ -44,7 +42,6 @@ def ScanOp : Graph_Op<"scan", [RuleOnly]> {
   let arguments = (ins ReductionKindAttr:$kind, Tensor:$x, I64Attr:$dim, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs Tensor:$result);
   let assemblyFormat = "$kind $x attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 #endif // GPUCC_GRAPH_REDUCTION

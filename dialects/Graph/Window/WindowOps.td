@@ -21,7 +21,6 @@ def PoolOp : Graph_Op<"pool", [RuleOnly]> {
                        DenseI64ArrayAttr:$dilations, UnitAttr:$count_include_pad);
   let results = (outs FloatTensor:$result);
   let assemblyFormat = "$kind $x attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def PoolGradOp : Graph_Op<"pool_grad", [RuleOnly]> {
@@ -39,7 +38,6 @@ def PoolGradOp : Graph_Op<"pool_grad", [RuleOnly]> {
                        UnitAttr:$count_include_pad);
   let results = (outs FloatTensor:$result);
   let assemblyFormat = "$kind $x `,` $grad attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 #endif // GPUCC_GRAPH_WINDOW
