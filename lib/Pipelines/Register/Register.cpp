@@ -3,6 +3,9 @@
 
 #include "dialects/Base/Base.h"
 #include "dialects/Graph/Graph.h"
+#ifdef GPUCC_HAS_Kernel
+#include "dialects/Kernel/Kernel.h"
+#endif
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -17,6 +20,9 @@
 
 void gpucc::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<base::BaseDialect, graph::GraphDialect>();
+#ifdef GPUCC_HAS_Kernel
+  registry.insert<kernel::KernelDialect>();
+#endif
   registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
                   mlir::scf::SCFDialect, mlir::tensor::TensorDialect, mlir::vector::VectorDialect>();
