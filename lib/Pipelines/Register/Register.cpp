@@ -2,6 +2,9 @@
 #include "gpucc/Pipelines/Register.h"
 
 #include "dialects/Base/Base.h"
+#ifdef GPUCC_HAS_Dist
+#include "dialects/Dist/Dist.h"
+#endif
 #include "dialects/Graph/Graph.h"
 #ifdef GPUCC_HAS_Kernel
 #include "dialects/Kernel/Kernel.h"
@@ -20,6 +23,9 @@
 
 void gpucc::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<base::BaseDialect, graph::GraphDialect>();
+#ifdef GPUCC_HAS_Dist
+  registry.insert<dist::DistDialect>();
+#endif
 #ifdef GPUCC_HAS_Kernel
   registry.insert<kernel::KernelDialect>();
 #endif
