@@ -1,0 +1,138 @@
+// Cost: hand calculations, published measurements, and laws (monotonic, all-reduce >= halves).
+#include "gpucc/CostModel/Cost.h"
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace gpucc;
+using namespace gpucc::cost;
+
+namespace {
+
+Machine machineNamed(const std::string &name) { return std::get<Machine>(loadMachine(name)); }
+
+OpFacts contract(int64_t m, int64_t n, int64_t k, DType type) {
+  OpFacts facts;
+  facts.matrixFlops = 2.0 * m * n * k;
+  facts.bytesRead = static_cast<double>(byteSize(type, m * k + k * n));
+  facts.bytesWritten = static_cast<double>(byteSize(type, m * n));
+  facts.matrixType = type;
+  facts.m = m, facts.n = n, facts.k = k, facts.batch = 1;
+  return facts;
+}
+
+TEST(OpCost, LargeContractIsNearTheFittedRate) {
+  Machine machine = machineNamed("h100-8");
+  double seconds = opSeconds(machine, contract(8192, 8192, 8192, DType::BF16));
+  double ideal = 2.0 * 8192 * 8192 * 8192 / (989e12 * 0.64);
+  EXPECT_GT(seconds, ideal);
+  EXPECT_LT(seconds, 1.15 * ideal);
+}
+
+TEST(OpCost, PointwiseIsBoundByMemory) {
+  Machine machine = machineNamed("a100-80gb-8");
+  OpFacts facts;
+  facts.bytesRead = 1e9;
+  facts.bytesWritten = 1e9;
+  facts.aluFlops = 5e8;
+  EXPECT_NEAR(opSeconds(machine, facts), 2e9 / (2039e9 * 0.75) + 3e-6, 1e-9);
+}
+
+TEST(OpCost, RaggedAndOddDimensionsCost) {
+  Machine machine = machineNamed("a100-80gb-8");
+  double even = opSeconds(machine, contract(4096, 4096, 4096, DType::F16));
+  double ragged = opSeconds(machine, contract(4096, 4104, 4096, DType::F16));
+  double odd = opSeconds(machine, contract(4096, 4097, 4096, DType::F16));
+  EXPECT_GT(ragged, 1.2 * even);
+  EXPECT_GT(odd, 2 * ragged);
+}
+
+TEST(OpCost, MoreWorkIsNeverFaster) {
+  for (const auto &[name, text] : builtinMachines()) {
+    Machine machine = machineNamed(name);
+    for (int64_t m = 64; m <= 8192; m *= 2)
+      EXPECT_LE(opSeconds(machine, contract(m, 1024, 1024, DType::F16)),
+                opSeconds(machine, contract(2 * m, 1024, 1024, DType::F16)) * 1.0000001)
+          << name << ' ' << m;
+  }
+}
+
+TEST(CollectiveCost, RingByHand) {
+  Machine machine = machineNamed("a100-80gb-8");
+  double bandwidth = 300e9 * 0.765, bytes = 1 << 30;
+  EXPECT_NEAR(collectiveSeconds(machine, Collective::AllReduce, bytes, {8, 1}),
+              8.4e-6 + 14 * 3.4e-6 + 2 * 7.0 / 8 * bytes / bandwidth, 1e-9);
+  EXPECT_NEAR(collectiveSeconds(machine, Collective::AllGather, bytes, {4, 2}),
+              8.4e-6 + 3 * 3.4e-6 + 3.0 / 4 * bytes / bandwidth, 1e-9);
+  EXPECT_EQ(collectiveSeconds(machine, Collective::AllReduce, bytes, {1, 1}), 0);
+}
+
+TEST(CollectiveCost, SmallAllReduceTakesTheTree) {
+  Machine machine = machineNamed("h100-8");
+  EXPECT_LT(collectiveSeconds(machine, Collective::AllReduce, 1024, {8, 1}), 8.4e-6 + 14 * 3.4e-6);
+}
+
+TEST(CollectiveCost, Laws) {
+  Machine machine = machineNamed("h100-8x4");
+  for (int64_t size : {2, 4, 8, 16, 32})
+    for (double bytes : {1e3, 1e6, 1e9}) {
+      auto at = [&](Collective kind, double b) {
+        return collectiveSeconds(machine, kind, b, {size, 1});
+      };
+      EXPECT_GE(at(Collective::AllReduce, bytes), at(Collective::ReduceScatter, bytes) * 0.999);
+      EXPECT_LE(at(Collective::AllReduce, bytes), at(Collective::AllReduce, 2 * bytes));
+      EXPECT_LE(at(Collective::AllGather, bytes), at(Collective::AllGather, 2 * bytes));
+    }
+  // The same ranks apart: across nodes is slower than inside one.
+  EXPECT_GT(collectiveSeconds(machine, Collective::AllReduce, 1e9, {4, 8}),
+            collectiveSeconds(machine, Collective::AllReduce, 1e9, {4, 1}));
+}
+
+/// NCCL all-reduce times measured on one A100 node (VIA-Research/vTrain): 16 MB and larger.
+TEST(CollectiveCost, MeasuredA100AllReduce) {
+  const char *folder = std::getenv("GPUCC_DATA");
+  if (!folder)
+    GTEST_SKIP() << "vtrain tables: set GPUCC_DATA to the folder of public data sets";
+  Machine machine = machineNamed("a100-80gb-8");
+  for (int ranks : {2, 4, 8}) {
+    std::ifstream file(std::string(folder) + "/vtrain/vtrain_ar_a100_" + std::to_string(ranks) +
+                       ".csv");
+    if (!file)
+      GTEST_SKIP() << "vtrain tables not found under GPUCC_DATA";
+    std::string line, cell;
+    std::getline(file, line);
+    double error = 0;
+    int rows = 0;
+    while (std::getline(file, line)) {
+      std::vector<std::string> cells;
+      std::stringstream stream(line);
+      while (std::getline(stream, cell, ','))
+        cells.push_back(cell);
+      double bytes = std::stod(cells[0]), measured = std::stod(cells[3]) * 1e-9;
+      if (bytes < 16e6)
+        continue;
+      double predicted = collectiveSeconds(machine, Collective::AllReduce, bytes, {ranks, 1});
+      error += std::abs(predicted - measured) / measured;
+      ++rows;
+    }
+    ASSERT_GT(rows, 100);
+    RecordProperty("mape_" + std::to_string(ranks), std::to_string(100 * error / rows));
+    EXPECT_LT(error / rows, 0.20) << ranks << " ranks";
+  }
+}
+
+TEST(MemoryCost, ZeroStagesByHand) {
+  // 1e9 parameters, bf16 copies and gradients, f32 master + two moments: 2 + 2 + 12 bytes each.
+  StateInputs inputs{2e9, 2e9, 12e9, 0, 8};
+  EXPECT_DOUBLE_EQ(stateMemory(inputs).total(), 16e9);
+  inputs.zeroStage = 1;
+  EXPECT_DOUBLE_EQ(stateMemory(inputs).total(), 4e9 + 1.5e9);
+  inputs.zeroStage = 2;
+  EXPECT_DOUBLE_EQ(stateMemory(inputs).total(), 2e9 + 0.25e9 + 1.5e9);
+  inputs.zeroStage = 3;
+  EXPECT_DOUBLE_EQ(stateMemory(inputs).total(), 16e9 / 8);
+}
+
+} // namespace

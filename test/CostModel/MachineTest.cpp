@@ -1,0 +1,79 @@
+// machine.yaml: the built-in machines, round trip, and errors with line, path, found, allowed,
+// remedy.
+#include "gpucc/CostModel/Machine.h"
+#include <gtest/gtest.h>
+
+using namespace gpucc;
+using namespace gpucc::cost;
+
+namespace {
+
+Machine builtin(const std::string &name) {
+  MachineOrError result = loadMachine(name);
+  EXPECT_TRUE(std::holds_alternative<Machine>(result)) << std::get<std::string>(result);
+  return std::get<Machine>(result);
+}
+
+/// The built-in h100 text with one replacement.
+std::string errorAfter(const std::string &from, const std::string &to) {
+  std::string text = builtinMachines().at("h100-8");
+  size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  text.replace(at, from.size(), to);
+  MachineOrError result = parseMachine(text, "machine.yaml");
+  return std::holds_alternative<std::string>(result) ? std::get<std::string>(result) : "accepted";
+}
+
+TEST(Machine, BuiltinsHaveTheDatasheetNumbers) {
+  Machine h100 = builtin("h100-8");
+  EXPECT_EQ(h100.numDevices(), 8);
+  EXPECT_DOUBLE_EQ(h100.device.matrixPeak(DType::BF16), 989e12);
+  EXPECT_DOUBLE_EQ(h100.device.memoryBandwidth, 3350e9);
+  EXPECT_DOUBLE_EQ(h100.device.tf32Peak, 494.5e12);
+  EXPECT_DOUBLE_EQ(builtin("a100-80gb-8").device.matrixPeak(DType::F16), 312e12);
+  EXPECT_DOUBLE_EQ(builtin("v100-8").device.memoryBytes, 32e9);
+  EXPECT_EQ(builtin("h100-8x4").numDevices(), 32);
+}
+
+TEST(Machine, TypesWithoutAUnitUseTheNextWiderOne) {
+  EXPECT_DOUBLE_EQ(builtin("v100-8").device.matrixPeak(DType::BF16), 15.7e12);
+  EXPECT_DOUBLE_EQ(builtin("a100-80gb-8").device.matrixPeak(DType::F8E4M3), 312e12);
+}
+
+TEST(Machine, DumpParsesToTheSameMachine) {
+  for (const auto &[name, text] : builtinMachines()) {
+    Machine machine = builtin(name);
+    MachineOrError again = parseMachine(machine.dump(), "dump");
+    ASSERT_TRUE(std::holds_alternative<Machine>(again)) << std::get<std::string>(again);
+    EXPECT_EQ(std::get<Machine>(again).dump(), machine.dump());
+    EXPECT_FALSE(machine.sources.empty());
+  }
+}
+
+TEST(Machine, ErrorsNameLinePathFoundAllowedRemedy) {
+  EXPECT_EQ(errorAfter("memory: 80 GB", "memory: 80"),
+            "machine.yaml:4: device.memory: found '80', allowed a size with a unit (B, KB, MB, GB, "
+            "TB, KiB, MiB, GiB, TiB) of at least 0; write e.g. 80 GB");
+  std::string unknown = errorAfter("multiprocessors", "multiprocesors");
+  EXPECT_NE(unknown.find("machine.yaml:6: device.multiprocesors: found an unknown key"),
+            std::string::npos)
+      << unknown;
+  EXPECT_NE(errorAfter("bf16: 989 TFLOP/s", "bf17: 989 TFLOP/s").find("device.peak.bf17"),
+            std::string::npos);
+  EXPECT_NE(errorAfter("{devices: 8}", "{devices: 0}").find("node.devices: found '0'"),
+            std::string::npos);
+  EXPECT_NE(errorAfter("bandwidth: 450 GB/s", "bandwidth: fast").find("links.intra.bandwidth"),
+            std::string::npos);
+  EXPECT_NE(errorAfter("  kind: h100-sxm5-80gb\n", "").find("device.kind: found"),
+            std::string::npos);
+}
+
+TEST(Machine, TextThatIsNotYamlAndUnknownNames) {
+  MachineOrError broken = parseMachine("name: [", "m.yaml");
+  ASSERT_TRUE(std::holds_alternative<std::string>(broken));
+  EXPECT_NE(std::get<std::string>(broken).find("m.yaml:"), std::string::npos);
+  MachineOrError missing = loadMachine("z9000");
+  EXPECT_NE(std::get<std::string>(missing).find("h100-8"), std::string::npos);
+}
+
+} // namespace
