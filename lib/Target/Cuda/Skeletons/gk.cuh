@@ -63,17 +63,56 @@ template <class T, int N> struct alignas(sizeof(T) * N) gk_vec {
   T v[N];
 };
 
-/// Loads N elements from an address aligned to N * sizeof(T), global, shared or local.
+#if GK_DEVICE
+// The compiler's own vector types: a struct of scalars is split and not always put together again.
+template <int Bytes> struct gk_word;
+template <> struct gk_word<1> {
+  using type = unsigned char;
+};
+template <> struct gk_word<2> {
+  using type = unsigned short;
+};
+template <> struct gk_word<4> {
+  using type = unsigned int;
+};
+template <> struct gk_word<8> {
+  using type = uint2;
+};
+template <> struct gk_word<16> {
+  using type = uint4;
+};
+struct gk_words32 {
+  uint4 low, high;
+};
+template <> struct gk_word<32> {
+  using type = gk_words32;
+};
+#endif
+
+/// Loads N elements from an address aligned to N * sizeof(T) (16 bytes suffice for 32), global, shared
+/// or local.
 template <class T, int N> GK_DEV gk_vec<T, N> gk_load(const T *p) {
 #if GK_DEVICE
-  return *reinterpret_cast<const gk_vec<T, N> *>(p);
+  return gk_bitcast<gk_vec<T, N>>(
+      *reinterpret_cast<const typename gk_word<sizeof(T) * N>::type *>(p));
 #else
   return simt::load<gk_vec<T, N>>(p);
 #endif
 }
 template <class T, int N> GK_DEV void gk_store(T *p, gk_vec<T, N> x) {
 #if GK_DEVICE
-  *reinterpret_cast<gk_vec<T, N> *>(p) = x;
+  using word = typename gk_word<sizeof(T) * N>::type;
+#if defined(__CUDACC_RTC__)
+  // NVRTC splits a vector store into scalars before it puts neighbours together again, and misses some
+  // when several stores share a block; this one it cannot split. The test costs nothing: a pointer's
+  // space is known after inlining.
+  if constexpr (sizeof(word) == 8 || sizeof(word) == 16)
+    if (__isGlobal(p)) {
+      __stwb(reinterpret_cast<word *>(p), gk_bitcast<word>(x));
+      return;
+    }
+#endif
+  *reinterpret_cast<word *>(p) = gk_bitcast<word>(x);
 #else
   simt::store(p, x);
 #endif
@@ -81,16 +120,10 @@ template <class T, int N> GK_DEV void gk_store(T *p, gk_vec<T, N> x) {
 /// Read once and written once: the cache may drop the line (st.global.cs). Never changes a value.
 template <class T, int N> GK_DEV void gk_store_stream(T *p, gk_vec<T, N> x) {
 #if GK_DEVICE
-  if constexpr (sizeof(T) * N == 16) {
-    struct alignas(16) words {
-      gk_u32 w[4];
-    };
-    const words q = gk_bitcast<words>(x);
-    asm volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(p)),
-                 "r"(q.w[0]), "r"(q.w[1]), "r"(q.w[2]), "r"(q.w[3])
-                 : "memory");
-  } else
-    *reinterpret_cast<gk_vec<T, N> *>(p) = x;
+  if constexpr (sizeof(T) * N == 16)
+    __stcs(reinterpret_cast<uint4 *>(p), gk_bitcast<uint4>(x));
+  else
+    gk_store(p, x);
 #else
   simt::store(p, x);
 #endif
