@@ -112,6 +112,13 @@ public:
 /// names the missing ranks.
 std::shared_ptr<World> createThreadsWorld(int ranks, double watchdogSeconds);
 
+/// Ranks as devices of this process, connected by NCCL (opened with dlopen).
+Status createNcclWorld(int ranks, double watchdogSeconds, std::shared_ptr<World> &world);
+
+/// By name: "threads" or "nccl".
+Status createWorld(const std::string &kind, int ranks, double watchdogSeconds,
+                   std::shared_ptr<World> &world);
+
 } // namespace gpucc::rt
 
 #endif // GPUCC_RT_COMM_COMMUNICATOR_H

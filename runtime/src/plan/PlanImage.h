@@ -9,6 +9,7 @@
 #ifndef GPUCC_RT_PLAN_PLANIMAGE_H
 #define GPUCC_RT_PLAN_PLANIMAGE_H
 
+#include "core/MappedFile.h"
 #include "core/Status.h"
 #include "gpucc_rt/PlanFile.h"
 #include "plan_generated.h"
@@ -42,7 +43,8 @@ private:
   Status load();
   const char *data = nullptr;
   uint64_t size = 0;
-  bool mapped = false;
+  MappedFile file;      ///< either this
+  char *copy = nullptr; ///< or a copy of the caller's bytes
   const plan::Plan *root = nullptr;
   uint64_t blobSection = 0;
   std::string planName, planFolder;

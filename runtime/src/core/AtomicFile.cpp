@@ -1,0 +1,64 @@
+//===- AtomicFile.cpp - A file that appears complete or not at all
+//------------------------------===//
+#include "core/AtomicFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace gpucc::rt;
+
+AtomicFile::~AtomicFile() {
+  if (file < 0)
+    return;
+  close(file);
+  unlink(temporary.c_str());
+}
+
+Status AtomicFile::fail(const char *action) {
+  return GPUCC_RT_FAIL(Code::io, "cannot ", action, " '", target, "': ", std::strerror(errno));
+}
+
+Status AtomicFile::open(const std::string &path) {
+  target = path;
+  temporary = path + ".tmp";
+  file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  return file < 0 ? fail("write") : Status();
+}
+
+Status AtomicFile::write(const void *data, uint64_t bytes) {
+  const auto *at = static_cast<const char *>(data);
+  while (bytes > 0) {
+    ssize_t n = ::write(file, at, std::min<uint64_t>(bytes, 1u << 30));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return fail("write");
+    at += n;
+    bytes -= static_cast<uint64_t>(n);
+  }
+  return {};
+}
+
+Status AtomicFile::commit() {
+  if (fsync(file) != 0)
+    return fail("flush");
+  close(file);
+  file = -1;
+  if (std::rename(temporary.c_str(), target.c_str()) != 0) {
+    Status status = fail("rename to");
+    unlink(temporary.c_str());
+    return status;
+  }
+  size_t slash = target.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
+  int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory >= 0) { // some file systems cannot flush folders; the rename itself is done
+    (void)fsync(directory);
+    close(directory);
+  }
+  return {};
+}

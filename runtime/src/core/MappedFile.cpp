@@ -1,0 +1,39 @@
+//===- MappedFile.cpp - A file mapped for reading
+//-----------------------------------------------===//
+#include "core/MappedFile.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace gpucc::rt;
+
+MappedFile::~MappedFile() {
+  if (bytes)
+    munmap(const_cast<char *>(bytes), length);
+}
+
+Status MappedFile::open(const std::string &path, const char *what) {
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return GPUCC_RT_FAIL(Code::io, "cannot open ", what, " '", path, "': ", std::strerror(errno));
+  struct stat info;
+  bool regular = fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+  void *address = MAP_FAILED;
+  if (regular && info.st_size > 0)
+    address = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+  int problem = errno;
+  close(file);
+  if (!regular)
+    return GPUCC_RT_FAIL(Code::io, what, " '", path, "' is not a file");
+  if (info.st_size == 0)
+    return {};
+  if (address == MAP_FAILED)
+    return GPUCC_RT_FAIL(Code::io, "cannot map ", what, " '", path, "': ", std::strerror(problem));
+  bytes = static_cast<const char *>(address);
+  length = static_cast<uint64_t>(info.st_size);
+  return {};
+}

@@ -1,0 +1,522 @@
+//===- HostDnn.cpp - Library calls through oneDNN 2
+//---------------------------------------------===//
+//
+// A primitive is made once, at prepare, in one of two ways: with the layouts of the plan, or, where
+// oneDNN has only its slow paths for those ("ref", "gemm"), with layouts of its own choice and
+// reorders around it. Constant weights are always in the library's layout: taken from the plan's
+// packed blob when oneDNN version, ISA and layout agree, else packed here.
+//
+//   matmul x[4,768] @ W[768,3072] + bias, gelu   ->  brgemm with W packed, bias and gelu as
+//   post-ops
+//
+// What oneDNN lacks on this CPU (f64, f16; bf16 below AVX-512) goes to the plain loops of
+// HostReferenceCall.cpp.
+//
+//===--------------------------------------------------------------------------------------------===//
+#include "drivers/HostDnn.h"
+
+#include <cstring>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+
+using namespace gpucc::rt;
+using dnnl::memory;
+using Tag = memory::format_tag;
+
+namespace {
+using LibKind = plan::LibraryKind;
+
+bool toDnn(DType type, memory::data_type &result) {
+  switch (type) {
+  case DType::f32:
+    result = memory::data_type::f32;
+    return true;
+  case DType::bf16:
+    result = memory::data_type::bf16;
+    return true;
+  case DType::i32:
+    result = memory::data_type::s32;
+    return true;
+  case DType::i8:
+    result = memory::data_type::s8;
+    return true;
+  case DType::u8:
+    result = memory::data_type::u8;
+    return true;
+  default:
+    return false;
+  }
+}
+
+memory::dims dims(const flatbuffers::Vector<int64_t> *values, size_t count, int64_t otherwise) {
+  if (values && values->size() > 0)
+    return memory::dims(values->begin(), values->end());
+  return memory::dims(count, otherwise);
+}
+
+/// An operand of the primitive: where it lies in the plan and in which layout.
+struct Slot {
+  int argument;
+  Place place;
+  memory::desc user;
+  bool constant = false, output = false;
+  int packed = -1;
+};
+
+/// Descriptor of an operand; `groups` > 0 splits the first dimension (grouped weights).
+bool describe(const plan::Operand &operand, int64_t groups, memory::desc &result) {
+  memory::data_type type;
+  if (!toDnn(operand.dtype(), type))
+    return false;
+  Extents shape = toExtents(operand.dims());
+  Extents strides = operand.strides() && operand.strides()->size() > 0
+                        ? toExtents(operand.strides())
+                        : rowMajorStrides(shape);
+  if (groups > 0) {
+    shape[0] /= groups;
+    shape.insert(shape.begin(), groups);
+    strides.insert(strides.begin(), strides[0] * shape[1]);
+  }
+  result = memory::desc(shape, type, strides);
+  return true;
+}
+
+memory::desc anyLayout(const memory::desc &desc) {
+  return memory::desc(desc.dims(), desc.data_type(), Tag::any);
+}
+
+class DnnCall : public HostCommand {
+public:
+  DnnCall() : engine(dnnl::engine::kind::cpu, 0), stream(engine) {}
+
+  Status run(const Run &run, uint32_t slot) override {
+    try {
+      for (Bound &b : bound) {
+        char *data = b.slot.place.at(run, slot);
+        (b.staged ? b.outside : b.inside).set_data_handle(data, stream);
+        if (b.staged && (!b.slot.output || b.accumulates))
+          b.in.execute(stream, b.outside, b.inside);
+      }
+      primitive.execute(stream, arguments);
+      for (Bound &b : bound)
+        if (b.staged && b.slot.output)
+          b.out.execute(stream, b.inside, b.outside);
+      stream.wait();
+    } catch (const dnnl::error &e) {
+      return GPUCC_RT_FAIL(Code::device, "oneDNN: ", e.what());
+    }
+    return {};
+  }
+
+  void setPrimitive(dnnl::primitive made) { primitive = std::move(made); }
+
+  /// Gives the primitive an operand in the layout `wanted`.
+  void bind(const HostContext &context, const Slot &slot, const memory::desc &wanted,
+            bool accumulates) {
+    if (slot.constant) {
+      arguments[slot.argument] = pack(context, slot, wanted);
+      return;
+    }
+    Bound b = {slot, wanted != slot.user, accumulates, memory(slot.user, engine, nullptr), {}, {},
+               {}};
+    if (b.staged) {
+      b.inside = memory(wanted, engine);
+      b.in = dnnl::reorder(b.outside, b.inside);
+      b.out = dnnl::reorder(b.inside, b.outside);
+    } else {
+      b.inside = b.outside;
+    }
+    arguments[slot.argument] = b.inside;
+    bound.push_back(b);
+  }
+
+  dnnl::engine engine;
+  dnnl::stream stream;
+
+private:
+  struct Bound {
+    Slot slot;
+    bool staged, accumulates;
+    memory outside, inside; ///< plan's layout, primitive's layout (equal unless staged)
+    dnnl::reorder in, out;
+  };
+
+  memory pack(const HostContext &context, const Slot &slot, const memory::desc &wanted) {
+    const ProgramContext &program = *context.program;
+    Run run;
+    run.addresses = program.addresses;
+    memory plain(slot.user, engine, slot.place.at(run, 0));
+    if (wanted == slot.user)
+      return plain;
+    if (slot.packed >= 0) {
+      const plan::Blob &blob = *program.plan->index().blobs()->Get(slot.packed);
+      bool same = blob.library() && blob.library()->str() == onednnVersion() && blob.arch() &&
+                  blob.arch()->str() == onednnIsa() && blob.size() == wanted.get_size() &&
+                  blob.format() && blob.format()->size() == sizeof(wanted.data) &&
+                  std::memcmp(blob.format()->data(), &wanted.data, sizeof(wanted.data)) == 0;
+      if (same)
+        return memory(wanted, engine, const_cast<char *>(program.plan->blobData(slot.packed)));
+      program.warnings->push_back(concat("packed weight again: the plan has it for ",
+                                         blob.library() ? blob.library()->c_str() : "?", " on ",
+                                         blob.arch() ? blob.arch()->c_str() : "?", ", this is ",
+                                         onednnVersion(), " on ", onednnIsa()));
+    }
+    memory result(wanted, engine);
+    dnnl::reorder(plain, result).execute(stream, plain, result);
+    stream.wait();
+    return result;
+  }
+
+  dnnl::primitive primitive;
+  std::unordered_map<int, memory> arguments;
+  std::vector<Bound> bound;
+};
+
+/// Makes one call; throws dnnl::error when oneDNN cannot.
+class Maker {
+public:
+  Maker(const HostContext &context, const plan::LibraryCall &call) : context(context), call(call) {}
+
+  /// False when oneDNN has no such element type.
+  bool collectSlots();
+  std::unique_ptr<HostCommand> make();
+
+private:
+  bool addSlot(const plan::Operand &operand, int argument, int64_t groups, bool output);
+  void makeAttributes();
+  void appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops);
+  memory::desc layout(int argument, bool any) const;
+  const Slot *slot(int argument) const;
+  bool needsOwnLayouts(const char *implementation) const {
+    return std::strstr(implementation, "ref") || std::strstr(implementation, "gemm:");
+  }
+
+  void makeMatmul();
+  void makeReorder();
+  bool makeConv(bool any);
+  bool makeConvBackwardData(bool any);
+  bool makeConvBackwardWeights(bool any);
+  bool makePool(bool any);
+  template <typename Desc>
+  void finish(const Desc &desc, std::initializer_list<std::pair<int, memory::desc>> layouts);
+  dnnl::convolution_forward::primitive_desc
+  forwardHint(const memory::desc &source, const memory::desc &weights, const memory::desc &result);
+
+  const HostContext &context;
+  const plan::LibraryCall &call;
+  std::vector<Slot> slots;
+  dnnl::primitive_attr attributes;
+  bool accumulates = false;
+  std::unique_ptr<DnnCall> result = std::make_unique<DnnCall>();
+  memory::dims strides, dilations, padsBegin, padsEnd;
+};
+
+bool Maker::addSlot(const plan::Operand &operand, int argument, int64_t groups, bool output) {
+  Slot s = {argument, Place(*context.program->addresses, *operand.view()),
+            {},       operand.constant(),
+            output,   operand.packed()};
+  if (!describe(operand, groups, s.user))
+    return false;
+  slots.push_back(s);
+  return true;
+}
+
+bool Maker::collectSlots() {
+  auto operand = [&](int i) -> const plan::Operand & { return *call.operands()->Get(i); };
+  int64_t groups = call.groups() > 1 ? call.groups() : 0;
+  bool ok = true;
+  switch (call.kind()) {
+  case LibKind::matmul:
+    ok = addSlot(operand(0), DNNL_ARG_SRC, 0, false) &&
+         addSlot(operand(1), DNNL_ARG_WEIGHTS, 0, false) &&
+         addSlot(operand(2), DNNL_ARG_DST, 0, true);
+    break;
+  case LibKind::conv:
+    ok = addSlot(operand(0), DNNL_ARG_SRC, 0, false) &&
+         addSlot(operand(1), DNNL_ARG_WEIGHTS, groups, false) &&
+         addSlot(operand(2), DNNL_ARG_DST, 0, true);
+    break;
+  case LibKind::conv_backward_data:
+    ok = addSlot(operand(0), DNNL_ARG_DIFF_DST, 0, false) &&
+         addSlot(operand(1), DNNL_ARG_WEIGHTS, groups, false) &&
+         addSlot(operand(2), DNNL_ARG_DIFF_SRC, 0, true);
+    break;
+  case LibKind::conv_backward_weights:
+    ok = addSlot(operand(0), DNNL_ARG_SRC, 0, false) &&
+         addSlot(operand(1), DNNL_ARG_DIFF_DST, 0, false) &&
+         addSlot(operand(2), DNNL_ARG_DIFF_WEIGHTS, groups, true);
+    break;
+  default:
+    ok = addSlot(operand(0), DNNL_ARG_SRC, 0, false) && addSlot(operand(1), DNNL_ARG_DST, 0, true);
+  }
+  if (ok && call.bias()) {
+    Slot bias = {DNNL_ARG_BIAS,
+                 Place(*context.program->addresses, *call.bias()->view()),
+                 {},
+                 false,
+                 false,
+                 -1};
+    ok = describe(*call.bias(), 0, bias.user);
+    if (ok && call.kind() == LibKind::matmul) { // [N] -> [1, .., 1, N]
+      memory::dims shape(operand(2).dims()->size(), 1);
+      shape.back() = call.bias()->dims()->Get(0);
+      bias.user = bias.user.reshape(shape);
+    }
+    slots.push_back(bias);
+  }
+  return ok;
+}
+
+const Slot *Maker::slot(int argument) const {
+  for (const Slot &s : slots)
+    if (s.argument == argument)
+      return &s;
+  return nullptr;
+}
+
+memory::desc Maker::layout(int argument, bool any) const {
+  const Slot *s = slot(argument);
+  if (!s)
+    return memory::desc();
+  return any || s->constant ? anyLayout(s->user) : s->user;
+}
+
+void Maker::appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops) {
+  using Algorithm = dnnl::algorithm;
+  auto eltwise = [&](Algorithm a, float alpha, float beta) {
+    ops.append_eltwise(1.f, a, alpha, beta);
+  };
+  switch (op.kind()) {
+  case plan::PostOpKind::add_operand:
+  case plan::PostOpKind::multiply_operand: {
+    const plan::Operand &operand = *call.extra_operands()->Get(op.operand());
+    int argument = DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1;
+    if (!addSlot(operand, argument, 0, false))
+      throw dnnl::error(dnnl_unimplemented, "post-op operand");
+    slots.back().constant = false;
+    ops.append_binary(op.kind() == plan::PostOpKind::add_operand ? Algorithm::binary_add
+                                                                 : Algorithm::binary_mul,
+                      slots.back().user);
+    return;
+  }
+  case plan::PostOpKind::accumulate:
+    accumulates = true;
+    ops.append_sum(op.alpha());
+    return;
+  case plan::PostOpKind::relu:
+    return eltwise(Algorithm::eltwise_relu, op.alpha(), 0);
+  case plan::PostOpKind::gelu_erf:
+    return eltwise(Algorithm::eltwise_gelu_erf, 0, 0);
+  case plan::PostOpKind::gelu_tanh:
+    return eltwise(Algorithm::eltwise_gelu_tanh, 0, 0);
+  case plan::PostOpKind::sigmoid:
+    return eltwise(Algorithm::eltwise_logistic, 0, 0);
+  case plan::PostOpKind::silu:
+    return eltwise(Algorithm::eltwise_swish, 1, 0);
+  case plan::PostOpKind::tanh:
+    return eltwise(Algorithm::eltwise_tanh, 0, 0);
+  case plan::PostOpKind::clip:
+    return eltwise(Algorithm::eltwise_clip, op.alpha(), op.beta());
+  case plan::PostOpKind::linear:
+    return eltwise(Algorithm::eltwise_linear, op.alpha(), op.beta());
+  }
+}
+
+void Maker::makeAttributes() {
+  dnnl::post_ops ops;
+  if (call.post_ops())
+    for (const plan::PostOp *op : *call.post_ops())
+      appendPostOp(*op, ops);
+  attributes.set_post_ops(ops);
+  if (call.math() == plan::MathMode::bf16) // tf32 permits f32, which is what CPUs have
+    attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
+  size_t spatial = call.operands()->Get(0)->dims()->size() - 2;
+  strides = dims(call.strides(), spatial, 1);
+  dilations = dims(call.dilations(), spatial, 1);
+  for (auto &d : dilations)
+    d -= 1; // oneDNN: 0 = dense
+  padsBegin = dims(call.pads_begin(), spatial, 0);
+  padsEnd = dims(call.pads_end(), spatial, 0);
+}
+
+template <typename Desc>
+void Maker::finish(const Desc &desc, std::initializer_list<std::pair<int, memory::desc>> layouts) {
+  using Primitive = dnnl::primitive;
+  result->setPrimitive(Primitive(desc.get()));
+  for (const auto &[argument, wanted] : layouts)
+    if (const Slot *s = slot(argument))
+      result->bind(context, *s, wanted, accumulates && s->output);
+  for (const Slot &s : slots)
+    if (s.argument >= DNNL_ARG_ATTR_MULTIPLE_POST_OP_BASE)
+      result->bind(context, s, s.user, false);
+}
+
+void Maker::makeMatmul() {
+  dnnl::matmul::desc desc =
+      slot(DNNL_ARG_BIAS)
+          ? dnnl::matmul::desc(layout(DNNL_ARG_SRC, false), layout(DNNL_ARG_WEIGHTS, false),
+                               layout(DNNL_ARG_BIAS, false), layout(DNNL_ARG_DST, false))
+          : dnnl::matmul::desc(layout(DNNL_ARG_SRC, false), layout(DNNL_ARG_WEIGHTS, false),
+                               layout(DNNL_ARG_DST, false));
+  dnnl::matmul::primitive_desc pd(desc, attributes, result->engine);
+  finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
+              {DNNL_ARG_WEIGHTS, pd.weights_desc()},
+              {DNNL_ARG_BIAS, pd.bias_desc()},
+              {DNNL_ARG_DST, pd.dst_desc()}});
+}
+
+void Maker::makeReorder() {
+  dnnl::reorder::primitive_desc pd(result->engine, layout(DNNL_ARG_SRC, false), result->engine,
+                                   layout(DNNL_ARG_DST, false), attributes);
+  finish(pd, {{DNNL_ARG_FROM, pd.src_desc()}, {DNNL_ARG_TO, pd.dst_desc()}});
+}
+
+dnnl::convolution_forward::primitive_desc Maker::forwardHint(const memory::desc &source,
+                                                             const memory::desc &weights,
+                                                             const memory::desc &destination) {
+  return {dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training,
+                                          dnnl::algorithm::convolution_direct, source, weights,
+                                          destination, strides, dilations, padsBegin, padsEnd),
+          result->engine};
+}
+
+bool Maker::makeConv(bool any) {
+  auto kind = dnnl::prop_kind::forward_inference;
+  auto direct = dnnl::algorithm::convolution_direct;
+  memory::desc s = layout(DNNL_ARG_SRC, any), w = layout(DNNL_ARG_WEIGHTS, any),
+               d = layout(DNNL_ARG_DST, any), b = layout(DNNL_ARG_BIAS, false);
+  using Desc = dnnl::convolution_forward::desc;
+  Desc desc = slot(DNNL_ARG_BIAS)
+                  ? Desc(kind, direct, s, w, b, d, strides, dilations, padsBegin, padsEnd)
+                  : Desc(kind, direct, s, w, d, strides, dilations, padsBegin, padsEnd);
+  dnnl::convolution_forward::primitive_desc pd(desc, attributes, result->engine);
+  if (!any && needsOwnLayouts(pd.impl_info_str()))
+    return false;
+  finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
+              {DNNL_ARG_WEIGHTS, pd.weights_desc()},
+              {DNNL_ARG_BIAS, pd.bias_desc()},
+              {DNNL_ARG_DST, pd.dst_desc()}});
+  return true;
+}
+
+bool Maker::makeConvBackwardData(bool any) {
+  memory::desc g = layout(DNNL_ARG_DIFF_DST, any), w = layout(DNNL_ARG_WEIGHTS, any),
+               d = layout(DNNL_ARG_DIFF_SRC, any);
+  dnnl::convolution_backward_data::desc desc(dnnl::algorithm::convolution_direct, d, w, g, strides,
+                                             dilations, padsBegin, padsEnd);
+  dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, result->engine,
+                                                     forwardHint(d, w, g));
+  if (!any && needsOwnLayouts(pd.impl_info_str()))
+    return false;
+  finish(pd, {{DNNL_ARG_DIFF_DST, pd.diff_dst_desc()},
+              {DNNL_ARG_WEIGHTS, pd.weights_desc()},
+              {DNNL_ARG_DIFF_SRC, pd.diff_src_desc()}});
+  return true;
+}
+
+bool Maker::makeConvBackwardWeights(bool any) {
+  memory::desc s = layout(DNNL_ARG_SRC, any), g = layout(DNNL_ARG_DIFF_DST, any),
+               d = layout(DNNL_ARG_DIFF_WEIGHTS, any);
+  dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct, s, d, g,
+                                                strides, dilations, padsBegin, padsEnd);
+  dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, result->engine,
+                                                        forwardHint(s, d, g));
+  if (!any && needsOwnLayouts(pd.impl_info_str()))
+    return false;
+  finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
+              {DNNL_ARG_DIFF_DST, pd.diff_dst_desc()},
+              {DNNL_ARG_DIFF_WEIGHTS, pd.diff_weights_desc()}});
+  return true;
+}
+
+bool Maker::makePool(bool any) {
+  auto algorithm = call.kind() == LibKind::pool_max ? dnnl::algorithm::pooling_max
+                   : call.kind() == LibKind::pool_average
+                       ? dnnl::algorithm::pooling_avg_exclude_padding
+                       : dnnl::algorithm::pooling_avg_include_padding;
+  memory::dims window = dims(call.window(), strides.size(), 1);
+  dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm,
+                                      layout(DNNL_ARG_SRC, false), layout(DNNL_ARG_DST, any),
+                                      strides, window, dilations, padsBegin, padsEnd);
+  dnnl::pooling_v2_forward::primitive_desc pd(desc, attributes, result->engine);
+  finish(pd, {{DNNL_ARG_SRC, pd.src_desc()}, {DNNL_ARG_DST, pd.dst_desc()}});
+  return true;
+}
+
+std::unique_ptr<HostCommand> Maker::make() {
+  makeAttributes();
+  auto either = [&](bool (Maker::*make)(bool)) {
+    bool made = false;
+    try {
+      made = (this->*make)(/*any=*/false);
+    } catch (const dnnl::error &e) {
+      if (e.status != dnnl_unimplemented)
+        throw;
+    }
+    if (!made)
+      (this->*make)(/*any=*/true);
+  };
+  switch (call.kind()) {
+  case LibKind::matmul:
+    makeMatmul();
+    break;
+  case LibKind::reorder:
+    makeReorder();
+    break;
+  case LibKind::conv:
+    either(&Maker::makeConv);
+    break;
+  case LibKind::conv_backward_data:
+    either(&Maker::makeConvBackwardData);
+    break;
+  case LibKind::conv_backward_weights:
+    either(&Maker::makeConvBackwardWeights);
+    break;
+  default:
+    either(&Maker::makePool);
+    break;
+  }
+  return std::move(result);
+}
+} // namespace
+
+std::string gpucc::rt::onednnVersion() {
+  const dnnl_version_t *v = dnnl_version();
+  return concat("oneDNN ", v->major, ".", v->minor, ".", v->patch);
+}
+
+std::string gpucc::rt::onednnIsa() {
+  switch (dnnl::get_effective_cpu_isa()) {
+  case dnnl::cpu_isa::avx512_core_amx:
+    return "avx512_core_amx";
+  case dnnl::cpu_isa::avx512_core_bf16:
+    return "avx512_core_bf16";
+  case dnnl::cpu_isa::avx512_core_vnni:
+    return "avx512_core_vnni";
+  case dnnl::cpu_isa::avx512_core:
+    return "avx512_core";
+  case dnnl::cpu_isa::avx2_vnni:
+    return "avx2_vnni";
+  case dnnl::cpu_isa::avx2:
+    return "avx2";
+  case dnnl::cpu_isa::avx:
+    return "avx";
+  case dnnl::cpu_isa::sse41:
+    return "sse41";
+  default:
+    return "other";
+  }
+}
+
+Status gpucc::rt::makeDnnCall(const HostContext &context, const plan::LibraryCall &call,
+                              std::unique_ptr<HostCommand> &command) {
+  try {
+    Maker maker(context, call);
+    if (maker.collectSlots())
+      command = maker.make();
+  } catch (const dnnl::error &e) {
+    if (e.status != dnnl_unimplemented)
+      return GPUCC_RT_FAIL(Code::device, "oneDNN: ", e.what());
+  }
+  return {};
+}

@@ -1,0 +1,94 @@
+//===- HostDriver.cpp - Plans on the CPU
+//--------------------------------------------------------===//
+//
+// Arenas are anonymous mappings (zeroed by the kernel, huge pages where it likes), addresses are
+// plain pointers, so nothing is staged. Device, pinned and host spaces are the same memory here.
+//
+//===--------------------------------------------------------------------------------------------===//
+#include "drivers/Driver.h"
+#include "drivers/HostProgram.h"
+#include "drivers/ParallelFor.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace gpucc::rt;
+
+namespace {
+class HostDriver : public Driver {
+public:
+  explicit HostDriver(const DriverOptions &options)
+      : threads(options.threads > 0
+                    ? options.threads
+                    : std::max(1, availableCores() / std::max(1, options.ranksOnMachine))) {}
+
+  ~HostDriver() override {
+    for (auto [address, bytes] : mappings)
+      munmap(address, bytes);
+  }
+
+  const char *name() const override { return "host"; }
+
+  Status check(const PlanImage &plan) override {
+    const plan::Needs &needs = *plan.index().needs();
+    if (needs.target() != plan::Target::host)
+      return GPUCC_RT_FAIL(Code::unsupported, plan.name(), ": the plan is for target ",
+                           plan::EnumNameTarget(needs.target()),
+                           ", the host driver runs host plans; use the cuda driver or recompile "
+                           "with --target host");
+    // Some level of the code must fit this CPU; none listed: the plan has library calls only.
+    Status problem;
+    bool fits = !needs.architectures() || needs.architectures()->size() == 0;
+    if (!fits)
+      for (const auto *level : *needs.architectures()) {
+        Status status = checkCpuLevel(level->str());
+        if (!status)
+          fits = true;
+        else
+          problem = std::move(status);
+      }
+    return fits ? Status() : std::move(problem).prefixed(plan.name());
+  }
+
+  Status allocate(const plan::Arena &arena, char **address) override {
+    size_t bytes = std::max<uint64_t>(arena.size(), 1);
+    void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return GPUCC_RT_FAIL(Code::outOfMemory, "no memory for arena '", arena.name()->c_str(),
+                           "' of ", arena.size(), " bytes: ", std::strerror(errno));
+    mappings.push_back({memory, bytes});
+    *address = static_cast<char *>(memory);
+    return {};
+  }
+
+  Status upload(char *destination, const void *source, uint64_t bytes) override {
+    std::memcpy(destination, source, bytes);
+    return {};
+  }
+  Status download(void *destination, const char *source, uint64_t bytes) override {
+    std::memcpy(destination, source, bytes);
+    return {};
+  }
+  char *hostAddress(char *address) override { return address; }
+  bool canBind(const void *) const override { return true; }
+
+  Status prepare(const ProgramContext &context, std::unique_ptr<Executable> &executable) override {
+    auto result = std::make_unique<HostExecutable>(context, threads);
+    GPUCC_RT_TRY(result->prepare(images));
+    executable = std::move(result);
+    return {};
+  }
+
+private:
+  int threads;
+  HostImages images;
+  std::vector<std::pair<void *, size_t>> mappings;
+};
+} // namespace
+
+Status gpucc::rt::createHostDriver(const DriverOptions &options, std::unique_ptr<Driver> &driver) {
+  driver = std::make_unique<HostDriver>(options);
+  return {};
+}
