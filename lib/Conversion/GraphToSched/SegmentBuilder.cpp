@@ -1,0 +1,243 @@
+//===- SegmentBuilder.cpp - one function becomes one segment --------------===//
+#include "SegmentBuilder.h"
+
+#include "dialects/Kernel/Kernel.h"
+
+using namespace mlir;
+using namespace gpucc;
+using namespace gpucc::sched;
+
+std::string sched::sourceName(Operation *op) {
+  std::string name;
+  op->getLoc()->walk([&](Location loc) {
+    auto named = dyn_cast<NameLoc>(loc);
+    if (!named)
+      return WalkResult::advance();
+    name = named.getName().str();
+    return WalkResult::interrupt();
+  });
+  return name.empty() ? op->getName().getStringRef().str() : name;
+}
+
+namespace {
+
+class Segment {
+public:
+  Segment(ProgramBuilder &program, func::FuncOp function, SegmentStatistics &statistics)
+      : program(program), function(function), statistics(statistics),
+        builder(function.getContext()) {}
+
+  LogicalResult build(StringRef name) {
+    numberOps();
+    if (failed(placeArguments()) || failed(placeResults()))
+      return failure();
+    OpBuilder &top = program.atEnd();
+    auto segment = SegmentOp::create(top, function.getLoc(), name);
+    builder.setInsertionPointToStart(builder.createBlock(&segment.getBody()));
+    for (Operation &op : function.getBody().front().without_terminator())
+      if (failed(emit(&op)))
+        return failure();
+    return copyResults();
+  }
+
+private:
+  Block &body() { return function.getBody().front(); }
+
+  /// The value whose bytes `value` shares.
+  static Value rootOf(Value value) {
+    while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+      value = reshape.getX();
+    return value;
+  }
+
+  /// Positions of ops and, per root, of its last reader.
+  void numberOps() {
+    int64_t position = 0;
+    for (Operation &op : body()) {
+      positions[&op] = position;
+      if (!isa<graph::ReshapeOp>(op))
+        for (Value operand : op.getOperands())
+          lastRead[rootOf(operand)] = position;
+      ++position;
+    }
+  }
+
+  LogicalResult placeArguments() {
+    for (BlockArgument argument : body().getArguments()) {
+      FailureOr<Storage> storage = program.argument(function, argument.getArgNumber());
+      if (failed(storage))
+        return failure();
+      places[argument] = *storage;
+    }
+    return success();
+  }
+
+  /// Step 2 of the head of SegmentBuilder.h.
+  LogicalResult placeResults() {
+    Operation *ret = body().getTerminator();
+    for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
+      FailureOr<Storage> target = program.result(function, i);
+      if (failed(target))
+        return failure();
+      Value root = rootOf(value);
+      auto place = places.find(root);
+      if (place != places.end() && place->second.buffer == target->buffer)
+        continue; // an unchanged state
+      Operation *writer = root.getDefiningOp();
+      bool writes = writer && !isa<graph::WeightOp, graph::ConstantOp, dist::AxisIndexOp>(writer);
+      if (writes && place == places.end() && mayOverwrite(function, i, writer, root))
+        places[root] = *target;
+      else
+        copies.push_back({value, *target});
+    }
+    return success();
+  }
+
+  /// True when `writer` may put result `index` straight where it belongs.
+  bool mayOverwrite(func::FuncOp f, unsigned index, Operation *writer, Value root) {
+    auto alias = f.getResultAttrOfType<IntegerAttr>(index, base::aliasAttr);
+    if (!alias)
+      return true;
+    Value old = body().getArgument(alias.getInt());
+    auto read = lastRead.find(old);
+    if (read == lastRead.end() || read->second < positions[writer])
+      return true;
+    return read->second == positions[writer] && inPlaceOperand(writer, root) == old;
+  }
+
+  /// The operand whose bytes the op may overwrite with `result`, if it says so.
+  static Value inPlaceOperand(Operation *op, Value result) {
+    auto launch = dyn_cast<kernel::LaunchOp>(op);
+    if (!launch)
+      return {};
+    unsigned number = cast<OpResult>(result).getResultNumber();
+    ArrayRef<int64_t> pairs = launch.getInplace();
+    for (size_t p = 0; p + 1 < pairs.size(); p += 2)
+      if (pairs[p + 1] == number)
+        return rootOf(launch.getInputs()[pairs[p]]);
+    return {};
+  }
+
+  Storage placeOf(Value value) {
+    Storage storage = places.at(rootOf(value));
+    storage.bytes = byteSize(value.getType());
+    return storage;
+  }
+
+  /// Step 3: where a result of `op` goes.
+  Storage placeNew(Operation *op, Value result) {
+    auto it = places.find(result);
+    if (it != places.end())
+      return it->second;
+    int64_t bytes = byteSize(result.getType());
+    Value dying = inPlaceOperand(op, result);
+    if (dying && scratchRoots.contains(dying) && lastRead.lookup(dying) == positions[op] &&
+        places.at(dying).bytes == bytes && taken.insert(dying).second) {
+      ++statistics.inPlace;
+      scratchRoots.insert(result);
+      return places[result] = places.at(dying);
+    }
+    scratchRoots.insert(result);
+    return places[result] = program.scratch(bytes);
+  }
+
+  LogicalResult emit(Operation *op) {
+    if (isa<graph::ReshapeOp>(op))
+      return success();
+    if (auto weight = dyn_cast<graph::WeightOp>(op)) {
+      places[weight.getResult()] = program.weight(weight);
+      return success();
+    }
+    if (auto constant = dyn_cast<graph::ConstantOp>(op)) {
+      places[constant.getResult()] = program.constant(constant);
+      return success();
+    }
+    if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
+      places[index.getResult()] = program.axisIndex(index);
+      return success();
+    }
+    ++statistics.commands;
+    if (auto launch = dyn_cast<kernel::LaunchOp>(op))
+      return emitLaunch(launch);
+    if (isLibraryOp(op)) {
+      SmallVector<Storage> operands;
+      for (Value operand : op->getOperands())
+        operands.push_back(placeOf(operand));
+      return buildLibraryCall(builder, op, operands, placeNew(op, op->getResult(0)));
+    }
+    if (isCollective(op)) {
+      std::optional<Storage> operand, result;
+      if (op->getNumOperands())
+        operand = placeOf(op->getOperand(0));
+      if (op->getNumResults())
+        result = placeNew(op, op->getResult(0));
+      return buildCollective(builder, op, program.getMesh(), operand, result);
+    }
+    return op->emitOpError() << "has no command: only kernel.launch, contract, convolutions, "
+                                "reshape, weights, constants and dist collectives may be left here; "
+                                "gpucc-fuse and gpucc-outline turn the rest into kernels";
+  }
+
+  LogicalResult emitLaunch(kernel::LaunchOp launch) {
+    SmallVector<Attribute> views;
+    std::string access;
+    for (Value input : launch.getInputs()) {
+      views.push_back(placeOf(input).view());
+      access += 'r';
+    }
+    for (Value output : launch.getOutputs()) {
+      views.push_back(placeNew(launch, output).view());
+      access += 'w';
+    }
+    LaunchOp::create(builder, launch.getLoc(), launch.getKernelAttr(), builder.getArrayAttr(views),
+                     builder.getStringAttr(access), ArrayAttr(),
+                     builder.getStringAttr(sourceName(launch)));
+    return success();
+  }
+
+  /// Results that could not be computed in place. What overwrites state goes last, from a copy when
+  /// another copy still reads that state.
+  LogicalResult copyResults() {
+    llvm::DenseSet<Attribute> overwritten;
+    for (auto &[value, target] : copies)
+      overwritten.insert(target.buffer);
+    for (auto &[value, target] : copies) {
+      Storage source = placeOf(value);
+      if (!overwritten.contains(source.buffer))
+        continue;
+      Storage temporary = program.scratch(source.bytes);
+      copy(source, temporary);
+      places[value] = temporary;
+      detached.insert(value);
+    }
+    for (auto &[value, target] : copies) {
+      Storage source = detached.contains(value) ? places.at(value) : placeOf(value);
+      source.bytes = target.bytes;
+      copy(source, target);
+    }
+    return success();
+  }
+
+  void copy(Storage source, Storage target) {
+    ++statistics.copies;
+    CopyOp::create(builder, function.getLoc(), source.view(), target.view(),
+                   static_cast<uint64_t>(target.bytes), 1, 0, 0, builder.getStringAttr("copy"));
+  }
+
+  ProgramBuilder &program;
+  func::FuncOp function;
+  SegmentStatistics &statistics;
+  OpBuilder builder;
+  DenseMap<Operation *, int64_t> positions;
+  DenseMap<Value, int64_t> lastRead;
+  DenseMap<Value, Storage> places;
+  DenseSet<Value> scratchRoots, taken, detached;
+  SmallVector<std::pair<Value, Storage>> copies;
+};
+
+} // namespace
+
+LogicalResult sched::buildSegment(ProgramBuilder &program, func::FuncOp function, StringRef name,
+                                  SegmentStatistics &statistics) {
+  return Segment(program, function, statistics).build(name);
+}
