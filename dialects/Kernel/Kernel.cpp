@@ -17,6 +17,8 @@ using namespace gpucc::kernel;
 #include "dialects/Kernel/SkeletonOps.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialects/Kernel/ThreadOps.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/Kernel/LaunchOps.cpp.inc"
 
 void KernelDialect::initialize() {
   addAttributes<
@@ -32,5 +34,8 @@ void KernelDialect::initialize() {
       ,
 #define GET_OP_LIST
 #include "dialects/Kernel/ThreadOps.cpp.inc"
+      ,
+#define GET_OP_LIST
+#include "dialects/Kernel/LaunchOps.cpp.inc"
       >();
 }

@@ -26,6 +26,8 @@
 #include "dialects/Kernel/SkeletonOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Kernel/ThreadOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Kernel/LaunchOps.h.inc"
 
 namespace gpucc::kernel {
 /// On arguments of kernel.func: the model's name of the view.

@@ -75,7 +75,8 @@ def LoopOp : Kernel_Op<"loop", [SingleBlockImplicitTerminator<"YieldOp">, Recurs
     yielded value each. (C3) `keep` results are tensors of the extents and the yielded element type,
     and stand in loops directly in a program. (C4) other results have the yielded type, or are 1-d
     tensors of it over the last extent (rank ≥ 2, directly in a program). (C5) reduced types are
-    f32, f64, i32, i64, or i1 for and/or; the kind fits the type.
+    f32, f64, i32, i64, or i1 for and/or; the kind fits the type. (C6) a loop reduces either to
+    scalars or to columns.
   }];
   let arguments = (ins DenseI64ArrayAttr:$extents, TypedArrayAttrBase<LoopResultKindAttr, "kinds">:$kinds);
   let results = (outs Variadic<AnyType>:$results);

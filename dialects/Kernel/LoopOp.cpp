@@ -184,6 +184,12 @@ LogicalResult LoopOp::verify() {
     return emitOpError("(C2) has ")
            << getNumResults() << " results, " << getKinds().size() << " kinds and yields "
            << yielded.size() << " values; these are one each";
+  auto reduced = llvm::make_filter_range(llvm::seq<unsigned>(0, getNumResults()), [&](unsigned i) {
+    return getKind(i) != LoopResultKind::Keep;
+  });
+  if (llvm::any_of(reduced, [&](unsigned i) { return isColumnReduction(i); }) &&
+      !llvm::all_of(reduced, [&](unsigned i) { return isColumnReduction(i); }))
+    return emitOpError("(C6) reduces to a scalar and to columns at once; make two loops");
   for (auto [i, value] : llvm::enumerate(yielded))
     if (failed(verifyResult(*this, i, value.getType())))
       return failure();
