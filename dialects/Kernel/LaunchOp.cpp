@@ -27,7 +27,7 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   llvm::append_range(tensors, getOutputs().getTypes());
   auto fits = [](Type view, Type tensor) {
     auto v = cast<ShapedType>(view), t = cast<ShapedType>(tensor);
-    return v.getShape() == t.getShape() &&
+    return v.getNumElements() == t.getNumElements() &&
            v.getElementTypeBitWidth() == t.getElementTypeBitWidth();
   };
   if (func.getArgumentTypes().size() == tensors.size() &&

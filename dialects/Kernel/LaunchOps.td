@@ -4,7 +4,7 @@
 
 include "dialects/Kernel/KernelBase.td"
 
-def LaunchOp : Kernel_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def LaunchOp : Kernel_Op<"launch", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs a kernel on tensors; its results are new tensors";
   let description = [{
     Stands in function bodies between outlining and `sched`. The kernel's views are the inputs, then
@@ -13,8 +13,8 @@ def LaunchOp : Kernel_Op<"launch", [DeclareOpInterfaceMethods<SymbolUserOpInterf
 
     Example: `%y = kernel.launch @gelu(%x) {inplace = array<i64: 0, 0>} : (tensor<8xf32>) -> tensor<8xf32>`
 
-    Constraints: (C1) `kernel` names a kernel.func. (C2) it has one view per input and output, of
-    the same shape and element size. (C3) inplace pairs are in range and of equal types.
+    Constraints: (C1) `kernel` names a kernel.func. (C2) it has one view per input and output, with
+    as many elements of the same size (a kernel may see a contiguous tensor under another shape). (C3) inplace pairs are in range and of equal types.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Tile>:$inputs,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$inplace);
