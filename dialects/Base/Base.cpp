@@ -68,6 +68,10 @@ static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr, St
     return isa<StateAttr>(attr.getValue()) ? success() : wrong("a #base.state");
   if (name == aliasAttr)
     return isa<IntegerAttr>(attr.getValue()) ? success() : wrong("the index of an argument");
+  if (name == sourceNameAttr)
+    return isa<StringAttr>(attr.getValue()) ? success() : wrong("a string");
+  if (name == sourceShapeAttr)
+    return isa<DenseI64ArrayAttr>(attr.getValue()) ? success() : wrong("array<i64: ...>");
   if (name == dimsAttr) {
     auto dims = dyn_cast<ArrayAttr>(attr.getValue());
     bool strings = dims && llvm::all_of(dims, [](Attribute a) { return isa<StringAttr>(a); });

@@ -22,6 +22,10 @@ inline constexpr llvm::StringLiteral kindAttr = "base.kind";
 inline constexpr llvm::StringLiteral stateAttr = "base.state";
 /// On state results: i64 index of the argument whose storage the result overwrites.
 inline constexpr llvm::StringLiteral aliasAttr = "base.alias";
+/// On state that is a piece of an initializer (#base.state with `start`): the initializer's name
+/// and shape.
+inline constexpr llvm::StringLiteral sourceNameAttr = "base.source_name";
+inline constexpr llvm::StringLiteral sourceShapeAttr = "base.source_shape";
 /// On inputs and outputs: an array of strings, the model's names of the dimensions ("" = unnamed).
 inline constexpr llvm::StringLiteral dimsAttr = "base.dims";
 /// On functions: #base.profile that the function was specialized for.

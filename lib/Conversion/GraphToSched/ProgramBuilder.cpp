@@ -35,7 +35,7 @@ Port sched::resultPort(func::FuncOp f, unsigned i) {
 
 ProgramBuilder::ProgramBuilder(ModuleOp module, StringRef name, int64_t stage, Mesh mesh,
                                base::ProfileAttr profile, int64_t slots, int64_t inFlight)
-    : builder(module.getContext()), mesh(std::move(mesh)), slots(slots), inFlight(inFlight) {
+    : module(module), builder(module.getContext()), mesh(std::move(mesh)), slots(slots), inFlight(inFlight) {
   builder.setInsertionPointToEnd(module.getBody());
   SmallVector<Attribute> axes;
   SmallVector<int64_t> sizes;
@@ -99,8 +99,8 @@ void ProgramBuilder::addTensor(const Port &port, StringRef role, Storage storage
   StringAttr sourceName, derivedFrom;
   DenseI64ArrayAttr sourceShape, sourceBase;
   if (auto state = port.attrs.getAs<base::StateAttr>(base::stateAttr); state && !state.getStart().empty()) {
-    sourceName = port.attrs.getAs<StringAttr>("base.source_name");
-    sourceShape = port.attrs.getAs<DenseI64ArrayAttr>("base.source_shape");
+    sourceName = port.attrs.getAs<StringAttr>(base::sourceNameAttr);
+    sourceShape = port.attrs.getAs<DenseI64ArrayAttr>(base::sourceShapeAttr);
     sourceBase = builder.getDenseI64ArrayAttr(state.getStart());
   }
   OpBuilder::InsertionGuard guard(builder);
@@ -157,7 +157,34 @@ Storage ProgramBuilder::statePort(const Port &port, Location loc) {
       break;
     }
   addTensor(port, role, it->second, 1, loc);
+  initializeState(port, it->second, loc);
   return it->second;
+}
+
+/// Parameters, statistics and masters begin with the model's initializer; other state with zeros.
+void ProgramBuilder::initializeState(const Port &port, Storage storage, Location loc) {
+  auto state = port.attrs.getAs<base::StateAttr>(base::stateAttr);
+  StringRef source = port.name();
+  if (auto named = port.attrs.getAs<StringAttr>(base::sourceNameAttr))
+    source = named.getValue();
+  else if (state && state.getRole() == base::StateRole::Master)
+    source = state.getOf();
+  if (!module.lookupSymbol<graph::WeightDataOp>(source))
+    return;
+  Sharding sharding = port.sharding();
+  SmallVector<Attribute> slices;
+  for (Attribute a : slicesOf(builder, port, sharding, mesh, 2)) { // 2: one slice per dimension
+    auto slice = cast<base::SliceAttr>(a);
+    base::RankValueAttr at = slice.getStart();
+    int64_t start = state && !state.getStart().empty() ? state.getStart()[slices.size()] : 0;
+    slices.push_back(base::SliceAttr::get(
+        builder.getContext(),
+        base::RankValueAttr::get(builder.getContext(), start, at.getAxes(), at.getStrides(), 0, 0),
+        slice.getSize()));
+  }
+  InitializeOp::create(atEnd(), loc, builder.getStringAttr(port.name()), storage.view(),
+                       ElementsAttr(), FlatSymbolRefAttr::get(builder.getContext(), source),
+                       builder.getArrayAttr(slices), TypeAttr::get(port.type));
 }
 
 FailureOr<Storage> ProgramBuilder::argument(func::FuncOp f, unsigned i) {
@@ -213,7 +240,7 @@ Storage ProgramBuilder::weight(graph::WeightOp op) {
         op.getContext(),
         base::RankValueAttr::constant(op.getContext(), op.getStart().empty() ? 0 : op.getStart()[d]),
         size));
-  InitializeOp::create(builder, op.getLoc(), builder.getStringAttr(op.getKey()), it->second.view(),
+  InitializeOp::create(atEnd(), op.getLoc(), builder.getStringAttr(op.getKey()), it->second.view(),
                        ElementsAttr(), op.getKeyAttr(), builder.getArrayAttr(slices),
                        TypeAttr::get(type));
   return it->second;
@@ -225,7 +252,7 @@ Storage ProgramBuilder::constant(graph::ConstantOp op) {
     return it->second;
   Type type = op.getResult().getType();
   Storage storage = makeBuffer("c", BufferKind::Weight, byteSize(type));
-  InitializeOp::create(builder, op.getLoc(), builder.getStringAttr("constant"), storage.view(),
+  InitializeOp::create(atEnd(), op.getLoc(), builder.getStringAttr("constant"), storage.view(),
                        op.getValueAttr(), FlatSymbolRefAttr(), builder.getArrayAttr({}),
                        TypeAttr::get(type));
   return constants[op.getValueAttr()] = storage;
@@ -247,7 +274,7 @@ Storage ProgramBuilder::axisIndex(dist::AxisIndexOp op) {
     strides.push_back(stride);
     stride *= mesh.axisSize(cast<StringAttr>(axis).str());
   }
-  RankConstantOp::create(builder, op.getLoc(), it->second.view(),
+  RankConstantOp::create(atEnd(), op.getLoc(), it->second.view(),
                          base::RankValueAttr::get(op.getContext(), 0, axes, strides, 0, 0));
   return it->second;
 }

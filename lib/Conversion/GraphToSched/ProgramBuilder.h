@@ -67,9 +67,11 @@ private:
   Storage ioPort(const Port &port, mlir::Location loc, bool isResult);
   Storage statePort(const Port &port, mlir::Location loc);
   Storage savedPort(const Port &port);
+  void initializeState(const Port &port, Storage storage, mlir::Location loc);
   void addTensor(const Port &port, llvm::StringRef role, Storage storage, int64_t slots,
                  mlir::Location loc);
 
+  mlir::ModuleOp module;
   mlir::OpBuilder builder;
   ProgramOp program;
   Mesh mesh;
