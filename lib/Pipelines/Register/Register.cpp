@@ -5,6 +5,9 @@
 #ifdef GPUCC_HAS_Dist
 #include "dialects/Dist/Dist.h"
 #endif
+#ifdef GPUCC_HAS_Frontend
+#include "dialects/Frontend/Frontend.h"
+#endif
 #include "dialects/Graph/Graph.h"
 #ifdef GPUCC_HAS_Kernel
 #include "dialects/Kernel/Kernel.h"
@@ -23,6 +26,9 @@
 
 void gpucc::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<base::BaseDialect, graph::GraphDialect>();
+#ifdef GPUCC_HAS_Frontend
+  registry.insert<frontend::FrontendDialect>();
+#endif
 #ifdef GPUCC_HAS_Dist
   registry.insert<dist::DistDialect>();
 #endif

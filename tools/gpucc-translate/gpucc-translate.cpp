@@ -1,0 +1,79 @@
+//===- gpucc-translate.cpp - model files to IR text -----------------------===//
+//
+//   gpucc-translate --to=frontend model.onnx                 the file as it is
+//   gpucc-translate --profile batch=4,seq=16 model.onnx      what it means (graph)
+//   gpucc-translate --train model.onnx                       weights become state
+//
+// Exit code: 0 fine, 2 broken model or usage, 3 a model with missing operators.
+//
+//===----------------------------------------------------------------------===//
+#include "gpucc/Pipelines/LoadModel.h"
+#include "gpucc/Pipelines/Register.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace llvm;
+using namespace gpucc;
+
+static cl::opt<std::string> inputFile(cl::Positional, cl::desc("model.onnx"), cl::Required);
+static cl::opt<std::string> outputFile("o", cl::desc("Output file"), cl::init("-"));
+static cl::opt<std::string> target("to", cl::desc("frontend or graph"), cl::init("graph"));
+static cl::opt<std::string> profile("profile", cl::desc("Sizes of symbolic dimensions: batch=1,"
+                                                        "seq=16; profiles separated by ';'"));
+static cl::opt<bool> train("train", cl::desc("Float weights become state arguments"));
+static cl::list<std::string> freeze("freeze", cl::desc("Pattern of parameters not to train"));
+static cl::opt<bool> followLinks("follow-links",
+                                 cl::desc("External data may be links out of the model's folder"));
+static cl::opt<bool> locations("locations", cl::desc("Print source locations"));
+
+static int write(mlir::ModuleOp module) {
+  std::error_code failed;
+  ToolOutputFile out(outputFile, failed, sys::fs::OF_Text);
+  if (failed) {
+    errs() << "cannot write '" << outputFile << "': " << failed.message() << "\n";
+    return 2;
+  }
+  mlir::OpPrintingFlags flags;
+  flags.enableDebugInfo(locations, /*prettyForm=*/false);
+  flags.elideLargeElementsAttrs(64);
+  module.print(out.os(), flags);
+  out.os() << "\n";
+  out.keep();
+  return 0;
+}
+
+int main(int argc, char **argv) {
+  InitLLVM init(argc, argv);
+  cl::ParseCommandLineOptions(argc, argv, "from model files to IR\n");
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context, errs());
+  OnnxOptions import;
+  import.followLinks = followLinks;
+  if (target == "frontend") {
+    OnnxModel model = importOnnx(&context, inputFile, import);
+    return model.status == frontend::Status::Ok ? write(*model.module)
+                                                : frontend::exitCode(model.status);
+  }
+  if (target != "graph") {
+    errs() << "--to=" << target << " is not known; allowed are frontend and graph\n";
+    return 2;
+  }
+  ConversionOptions conversion;
+  conversion.train = train;
+  conversion.freeze.assign(freeze.begin(), freeze.end());
+  std::string error;
+  if (!parseProfiles(profile, conversion.profiles, error)) {
+    errs() << "--profile: " << error << "\n";
+    return 2;
+  }
+  LoadedModel model = loadModel(&context, inputFile, import, std::move(conversion));
+  return model.status == frontend::Status::Ok ? write(*model.module)
+                                              : frontend::exitCode(model.status);
+}
