@@ -138,7 +138,8 @@ Code NvrtcLibrary::compile(const std::string &text, const std::string &arch,
                            const CompileOptions &options) const {
   const bool toPtx = arch.rfind("compute_", 0) == 0;
   std::vector<std::string> flags = {"--gpu-architecture=" + arch, "-std=c++20",
-                                    "-fmad=false",                "--pre-include=gk.cuh",
+                                    "-fmad=false",                "-default-device",
+                                    "--pre-include=gk.cuh",
                                     "-diag-suppress=177"};
   append(flags, options.extra);
   std::vector<std::string_view> parts = {"nvrtc", versionText, text};
