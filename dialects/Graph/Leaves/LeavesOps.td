@@ -4,7 +4,7 @@
 
 include "dialects/Graph/GraphBase.td"
 
-def ConstantOp : Graph_Op<"constant", [ConstantLike, RuleOnly]> {
+def ConstantOp : Graph_Op<"constant", [ConstantLike, RuleAndLocal]> {
   let summary = "a small tensor known now";
   let description = [{
     Large tensors are weights (`graph.weight`), which planning never reads.

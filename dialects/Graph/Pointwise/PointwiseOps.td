@@ -28,7 +28,7 @@ def BinaryOp : Graph_Pointwise<"binary"> {
   let description = [{
     Example: `%y = graph.binary add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>`
 
-    Integer division truncates toward zero, by zero gives 0, and INT_MIN / -1 gives INT_MIN;
+    Integer division truncates toward zero; `div`, `rem` and `mod` by zero give 0; INT_MIN / -1 is INT_MIN;
     integer arithmetic wraps; shifts by the width or more give 0 (arithmetic right shift of signed
     values: the sign). `pow` of integers with a negative exponent gives 0, ±1 where exact.
 
