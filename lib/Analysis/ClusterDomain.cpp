@@ -3,7 +3,7 @@
 
 #include "dialects/Graph/Graph.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/StringExtras.h"
+#include <set>
 
 using namespace mlir;
 using namespace gpucc;
@@ -95,11 +95,22 @@ bool gpucc::isOneToOne(const IndexMath &math, ArrayRef<AffineExpr> index, ArrayR
 //===----------------------------------------------------------------------===//
 
 bool DomainFinder::chooseRoot() {
-  for (Operation *op : ops)
-    if (roleOf(op) == OpRole::Skeleton) {
-      root = op->getResult(0);
-      return true;
-    }
+  for (Operation *op : ops) {
+    if (roleOf(op) != OpRole::Skeleton)
+      continue;
+    if (root)
+      return fail("it would hold two products");
+    root = op->getResult(0);
+    for (Value v : op->getOperands())
+      if (v.getDefiningOp() && members.contains(v.getDefiningOp()))
+        return fail("a product reads its operands from memory");
+  }
+  if (root) {
+    for (Operation *op : ops)
+      if (roleOf(op) == OpRole::Reduction || roleOf(op) == OpRole::Window)
+        return fail("only pointwise work follows a product in its kernel");
+    return sizeOf(root) > 0 || fail("it has no elements");
+  }
   for (Operation *op : ops)
     if (auto reduce = dyn_cast<graph::ReduceOp>(op)) {
       domain.reductions.push_back(op);
