@@ -1,0 +1,305 @@
+//===- Search.cpp - every candidate, its best op choices, the answer ------===//
+//
+// For each candidate the op choices come from the assignment solver: first for time alone; if that
+// does not fit, with a price per byte found by bisection (the Lagrangian relaxation of the memory
+// limit). Candidates are looked at in a fixed order and compared by (seconds, bytes, text), so the
+// answer does not depend on timing.
+//
+// Large problems skip what cannot win: more recomputation once less of it fits, and more accumulation
+// steps on one stage once fewer fit (smaller kernels, the same work).
+//
+//===----------------------------------------------------------------------===//
+#include "Strategies.h"
+#include "gpucc/Planner/Plan.h"
+#include "gpucc/Solvers/StableSort.h"
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace gpucc::planner {
+
+namespace {
+
+struct Inner {
+  LayoutProblem layout;
+  AssignSolution solution;
+};
+
+class Search {
+public:
+  Search(const PlanProblem &problem, const PlanOptions &options) : p(problem), options(options) {
+    exhaustive = problem.ops.size() <= 256;
+  }
+
+  PlanResult run() {
+    result.error = p.check();
+    if (result.error.empty())
+      result.error = p.machine.check();
+    if (!result.error.empty())
+      return result;
+    std::vector<Candidate> candidates = enumerateCandidates(p, result.error);
+    // Candidates that share the inner problem stand together, so that it is solved once.
+    solvers::stableSort(candidates, [](const Candidate &a, const Candidate &b) {
+      return key(a) < key(b);
+    });
+    for (const Candidate &c : candidates)
+      if (!skip(c))
+        consider(c);
+    if (result.error.empty())
+      conclude();
+    return result;
+  }
+
+private:
+  using Key = std::tuple<int64_t, int64_t, int64_t, int, int>;
+  static Key key(const Candidate &c) {
+    return {c.tp, c.dp, c.microBatches, c.zero, static_cast<int>(c.recompute)};
+  }
+
+  bool skip(const Candidate &c) const {
+    if (exhaustive)
+      return false;
+    for (const auto &[other, choice] : fitting)
+      if (other.dp == c.dp && other.tp == c.tp && other.pp == c.pp && other.zero == c.zero) {
+        if (other.microBatches == c.microBatches && other.recompute < c.recompute)
+          return true;
+        if (c.pp == 1 && other.microBatches < c.microBatches &&
+            other.recompute == RecomputeMode::None)
+          return true;
+      }
+    return false;
+  }
+
+  const Inner &solved(const Candidate &c) {
+    if (!cached || key(c) != cachedKey) {
+      inner.layout = buildLayoutProblem(p, c);
+      AssignOptions assign = options.assign;
+      if (order.size() != inner.layout.assign.nodes.size() || c.tp != orderTp) {
+        order = eliminationOrder(inner.layout.assign);
+        orderTp = c.tp;
+      }
+      assign.order = order;
+      inner.solution = solveAssign(inner.layout.assign, assign);
+      result.steps += inner.solution.steps;
+      cached = true;
+      cachedKey = key(c);
+    }
+    return inner;
+  }
+
+  void consider(const Candidate &c) {
+    ++result.candidates;
+    const Inner &best = solved(c);
+    Considered item{c, evaluateLayout(p, c, best.layout, best.solution.choice),
+                    best.solution.optimal, ""};
+    std::vector<int> choice = best.solution.choice;
+    if (!item.cost.fits && c.tp > 1)
+      fitWithPrice(c, item, choice);
+    item.cost.fits ? result.alternatives.push_back(item) : result.rejected.push_back(item);
+    if (item.cost.fits)
+      fitting.push_back({c, choice});
+  }
+
+  /// Raise the price of memory until the layout fits; keep the cheapest that does.
+  void fitWithPrice(const Candidate &c, Considered &item, std::vector<int> &choice) {
+    LayoutProblem layout = buildLayoutProblem(p, c); // bytes in flight depend on pp
+    double low = 0, high = 10 * item.cost.seconds / std::max(1.0, item.cost.memory.total());
+    for (int round = 0; round < 8; ++round) {
+      double price = round == 0 ? high * 1000 : (low + high) / 2;
+      AssignOptions assign = options.assign;
+      assign.memoryPrice = price;
+      assign.order = order;
+      AssignSolution s = solveAssign(layout.assign, assign);
+      result.steps += s.steps;
+      LayoutCost cost = evaluateLayout(p, c, layout, s.choice);
+      bool better = cost.fits && (!item.cost.fits || cost.seconds < item.cost.seconds);
+      if (better) {
+        item.cost = cost;
+        item.optimal = false;
+        choice = s.choice;
+      }
+      if (round == 0 && !cost.fits) {
+        if (cost.memory.total() < item.cost.memory.total())
+          item.cost = cost; // the least it needs
+        return;
+      }
+      if (round > 0)
+        (cost.fits ? high : low) = price;
+    }
+  }
+
+  static bool before(const Considered &a, const Considered &b) {
+    double am = a.cost.memory.total(), bm = b.cost.memory.total();
+    return std::tie(a.cost.seconds, am) < std::tie(b.cost.seconds, bm);
+  }
+
+  void conclude() {
+    solvers::stableSort(result.alternatives, before);
+    solvers::stableSort(result.rejected, [](const Considered &a, const Considered &b) {
+      return a.cost.memory.total() < b.cost.memory.total();
+    });
+    if (result.alternatives.empty()) {
+      result.error = noFit();
+      return;
+    }
+    result.best = result.alternatives.front().candidate;
+    result.cost = result.alternatives.front().cost;
+    for (const auto &[c, choice] : fitting)
+      if (c == result.best)
+        fill(c, choice);
+    for (Considered &item : result.alternatives)
+      item.reason = reasonFor(item);
+    for (Considered &item : result.rejected)
+      item.reason = reasonFor(item);
+    addWellKnown();
+    if (static_cast<int>(result.alternatives.size()) > options.maxAlternatives)
+      result.alternatives.resize(options.maxAlternatives);
+    if (static_cast<int>(result.rejected.size()) > options.maxAlternatives)
+      result.rejected.resize(options.maxAlternatives);
+  }
+
+  static std::string gib(double bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f GiB", bytes / 1073741824.0);
+    return text;
+  }
+  static std::string ms(double seconds) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3f ms", seconds * 1e3);
+    return text;
+  }
+
+  static std::pair<const char *, double> largestPart(const cost::RankMemory &m) {
+    std::pair<const char *, double> largest{"parameters", m.parameters};
+    for (auto part : {std::pair<const char *, double>{"gradients", m.gradients},
+                      {"optimizer state", m.optimizer},
+                      {"activations", m.activations},
+                      {"workspace", m.workspace},
+                      {"communication buffers", m.communication}})
+      if (part.second > largest.second)
+        largest = part;
+    return largest;
+  }
+
+  std::string noFit() const {
+    const Considered &least = result.rejected.front();
+    auto [part, bytes] = largestPart(least.cost.memory);
+    return "no layout fits: the leanest (" + least.candidate.dump() + ") needs " +
+           gib(least.cost.memory.total()) + " per rank, allowed " + gib(p.memoryPerRank()) +
+           "; the largest part is " + part + " with " + gib(bytes) +
+           "; use more ranks, a smaller batch, or free the pins (" + dump(p.pins) + ")";
+  }
+
+  std::string reasonFor(const Considered &item) const {
+    if (item.candidate == result.best)
+      return "";
+    const LayoutCost &a = item.cost, &b = result.cost;
+    if (!a.fits) {
+      auto [part, bytes] = largestPart(a.memory);
+      return "needs " + gib(a.memory.total()) + " of " + gib(p.memoryPerRank()) + ", most of it " +
+             part + " (" + gib(bytes) + ")";
+    }
+    char percent[32];
+    std::snprintf(percent, sizeof percent, "%.1f %%", 100 * (a.seconds / b.seconds - 1));
+    std::string reason = std::string(percent) + " slower";
+    std::pair<const char *, double> worst{"compute", a.computeSeconds - b.computeSeconds};
+    for (auto part : {std::pair<const char *, double>{"communication", a.communicationSeconds -
+                                                                           b.communicationSeconds},
+                      {"pipeline bubble", a.bubbleSeconds - b.bubbleSeconds}})
+      if (part.second > worst.second)
+        worst = part;
+    if (worst.second > 0)
+      reason += ", mostly " + std::string(worst.first) + " (+" + ms(worst.second) + ")";
+    double memory = a.memory.total() - b.memory.total();
+    reason += memory > 0 ? ", and " + gib(memory) + " more memory"
+                         : ", saves " + gib(-memory) + " of memory";
+    return reason;
+  }
+
+  void addWellKnown() {
+    struct Named {
+      const char *name;
+      bool (*is)(const Candidate &);
+    };
+    static const Named named[] = {
+        {"data parallel",
+         [](const Candidate &c) { return c.tp == 1 && c.pp == 1 && c.zero == 0; }},
+        {"data parallel with ZeRO-1",
+         [](const Candidate &c) { return c.tp == 1 && c.pp == 1 && c.zero == 1; }},
+        {"tensor parallel", [](const Candidate &c) { return c.dp == 1 && c.pp == 1; }},
+        {"pipeline", [](const Candidate &c) { return c.dp == 1 && c.tp == 1 && c.pp > 1; }},
+        {"data x tensor parallel",
+         [](const Candidate &c) { return c.dp > 1 && c.tp > 1 && c.pp == 1; }}};
+    for (const Named &n : named) {
+      const Considered *found = nullptr;
+      for (const auto *list : {&result.alternatives, &result.rejected})
+        for (const Considered &item : *list)
+          if (!found && n.is(item.candidate))
+            found = &item;
+      if (!found)
+        continue;
+      Considered item = *found;
+      item.reason = std::string(n.name) + ": " + (item.reason.empty() ? "chosen" : item.reason);
+      result.wellKnown.push_back(item);
+    }
+  }
+
+  void fill(const Candidate &c, const std::vector<int> &choice) {
+    LayoutProblem layout = buildLayoutProblem(p, c);
+    result.mesh.axes = {{"dp", c.dp}, {"tp", c.tp}};
+    AssignOptions assign = options.assign;
+    assign.order = order.size() == layout.assign.nodes.size() ? order : std::vector<int>();
+    result.lowerBoundSeconds = solveAssign(layout.assign, assign).lowerBound;
+    result.ops.resize(p.ops.size());
+    for (size_t op = 0; op < p.ops.size(); ++op) {
+      const LayoutNode &node = layout.nodes[layout.nodeOfOp[op]];
+      const Strategy &s = node.strategies[choice[layout.nodeOfOp[op]]];
+      PlannedOp &planned = result.ops[op];
+      planned.tpFactor = s.tpFactor;
+      const std::vector<int> &first = result.cost.firstSegment;
+      planned.stage = static_cast<int>(
+          std::upper_bound(first.begin(), first.end(), node.segment) - first.begin() - 1);
+      for (size_t i = 0; i < s.operandTp.size(); ++i)
+        planned.operands.push_back(sharding(p.ops[op].operands[i], s.operandDp[i], s.operandTp[i]));
+      for (size_t i = 0; i < s.resultTp.size(); ++i)
+        planned.results.push_back(sharding(p.ops[op].results[i], s.resultDp[i], s.resultTp[i]));
+    }
+    result.states.resize(p.tensors.size());
+    for (size_t t = 0; t < p.tensors.size(); ++t)
+      if (int node = layout.nodeOfTensor[t]; node >= 0 && p.tensors[t].isState)
+        result.states[t] = sharding(static_cast<int>(t), replicatedLayout,
+                                    layout.nodes[node].layouts[choice[node]]);
+  }
+
+  Sharding sharding(int tensor, int dp, int tp) const {
+    Sharding s = Sharding::replicated(p.tensors[tensor].shape.size());
+    auto add = [&](int layout, const char *axis) {
+      if (layout == partialLayout)
+        s.partial.push_back(axis);
+      else if (layout >= 0)
+        s.dims[layout].push_back(axis);
+    };
+    add(dp, "dp");
+    add(tp, "tp");
+    return s;
+  }
+
+  const PlanProblem &p;
+  const PlanOptions &options;
+  PlanResult result;
+  bool exhaustive = true, cached = false;
+  Key cachedKey;
+  Inner inner;
+  std::vector<int> order;
+  int64_t orderTp = 0;
+  std::vector<std::pair<Candidate, std::vector<int>>> fitting;
+};
+
+} // namespace
+
+PlanResult planLayout(const PlanProblem &problem, const PlanOptions &options) {
+  return Search(problem, options).run();
+}
+
+} // namespace gpucc::planner
