@@ -12,6 +12,11 @@
 #ifdef GPUCC_HAS_Kernel
 #include "dialects/Kernel/Kernel.h"
 #endif
+#include "dialects/Plan/Plan.h"
+#include "dialects/Sched/Sched.h"
+#include "gpucc/Conversion/GraphToSched/Passes.h"
+#include "gpucc/Conversion/SchedToPlan/Passes.h"
+#include "gpucc/Transforms/Training/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,7 +30,7 @@
 #include "mlir/Transforms/Passes.h"
 
 void gpucc::registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<base::BaseDialect, graph::GraphDialect>();
+  registry.insert<base::BaseDialect, graph::GraphDialect, plan::PlanDialect, sched::SchedDialect>();
 #ifdef GPUCC_HAS_Frontend
   registry.insert<frontend::FrontendDialect>();
 #endif
@@ -40,4 +45,9 @@ void gpucc::registerAllDialects(mlir::DialectRegistry &registry) {
                   mlir::scf::SCFDialect, mlir::tensor::TensorDialect, mlir::vector::VectorDialect>();
 }
 
-void gpucc::registerAllPasses() { mlir::registerTransformsPasses(); }
+void gpucc::registerAllPasses() {
+  mlir::registerTransformsPasses();
+  registerConversionGraphToSchedPasses();
+  registerConversionSchedToPlanPasses();
+  registerTransformsTrainingPasses();
+}

@@ -1,0 +1,206 @@
+//===- Differentiate.cpp - loss, backward, accumulation -------------------===//
+//
+// One function, one reverse sweep:
+//
+//   y = main(x, w)                 forward, as imported
+//   (sum, count) = loss(y, labels) appended
+//   dw = vjp(...)                  ops marked base.backward
+//   w.accumulator += dw            summed over micro-batches
+//
+// Gradients are sums, not means: the number of labels that count is known only
+// when all micro-batches of all ranks are through, so @update divides.
+//
+//===----------------------------------------------------------------------===//
+#include "gpucc/Transforms/Training/Passes.h"
+
+#include "Ports.h"
+#include "dialects/Graph/Decomposition.h"
+
+using namespace mlir;
+using namespace gpucc;
+using namespace gpucc::training;
+
+namespace gpucc {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "lib/Transforms/Training/Passes.h.inc"
+} // namespace gpucc
+
+namespace {
+
+struct Loss {
+  Value sum, count; ///< f32 scalars
+};
+
+class Differentiator {
+public:
+  Differentiator(func::FuncOp f, StringRef loss, int64_t ignoreIndex)
+      : f(f), lossName(loss), ignoreIndex(ignoreIndex), builder(f.getContext()) {}
+
+  LogicalResult run() {
+    Operation *ret = f.getBody().front().getTerminator();
+    builder.setInsertionPoint(ret);
+    FailureOr<Loss> loss = buildLoss();
+    if (failed(loss))
+      return failure();
+    Operation *lastForward = ret->getPrevNode();
+    if (failed(sweep(*loss)))
+      return failure();
+    accumulate(*loss);
+    markBackward(lastForward);
+    f.setName("step");
+    f->setAttr(base::segmentAttr, builder.getStringAttr("step"));
+    return success();
+  }
+
+  int64_t gradients = 0, backwardOps = 0;
+
+private:
+  FailureOr<Value> outputNamed(StringRef name) {
+    Operation *ret = f.getBody().front().getTerminator();
+    std::string known;
+    for (unsigned i = 0; i < f.getNumResults(); ++i) {
+      auto kind = f.getResultAttrOfType<StringAttr>(i, base::kindAttr);
+      auto result = f.getResultAttrOfType<StringAttr>(i, base::nameAttr);
+      if (!kind || kind.getValue() != "output" || !result)
+        continue;
+      if (name.empty() || result.getValue() == name)
+        return ret->getOperand(i);
+      known += (known.empty() ? "" : ", ") + result.str();
+    }
+    return f.emitError() << "the loss wants output '" << name << "'; the model's outputs are: "
+                         << known;
+  }
+
+  FailureOr<Loss> buildLoss() {
+    graph::GraphBuilder g(builder, NameLoc::get(builder.getStringAttr("loss"), f.getLoc()));
+    StringRef output = lossName;
+    bool direct = output.consume_front("output:");
+    FailureOr<Value> y = outputNamed(direct ? output : "");
+    if (failed(y))
+      return failure();
+    auto type = cast<RankedTensorType>(y->getType());
+    if (!isa<FloatType>(type.getElementType()))
+      return f.emitError() << "the loss is computed from an output of type " << type
+                           << "; it must hold floats";
+    if (direct)
+      return directLoss(g, *y, type);
+    if (lossName == "cross-entropy")
+      return crossEntropy(g, *y, type);
+    if (lossName == "mse")
+      return meanSquaredError(g, *y, type);
+    return f.emitError() << "unknown loss '" << lossName
+                         << "'; known are cross-entropy, mse and output:NAME";
+  }
+
+  FailureOr<Loss> directLoss(graph::GraphBuilder &g, Value y, RankedTensorType type) {
+    if (type.getNumElements() != 1)
+      return f.emitError() << "output '" << lossName.drop_front(7) << "' has type " << type
+                           << "; a loss has one element";
+    Value sum = g.widen(g.reshape(y, {}));
+    return Loss{sum, g.splat(RankedTensorType::get({}, builder.getF32Type()), 1.0)};
+  }
+
+  FailureOr<Loss> crossEntropy(graph::GraphBuilder &g, Value y, RankedTensorType type) {
+    if (type.getRank() < 1)
+      return f.emitError() << "cross-entropy takes logits with a class dimension; the output has type "
+                           << type;
+    auto labels = RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type());
+    auto op = graph::CrossEntropyOp::create(builder, g.loc, y, labelArgument(labels),
+                                            static_cast<uint64_t>(ignoreIndex));
+    return Loss{op.getLoss(), op.getCount()};
+  }
+
+  FailureOr<Loss> meanSquaredError(graph::GraphBuilder &g, Value y, RankedTensorType type) {
+    Value difference = g.widen(g.sub(y, labelArgument(type)));
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    Value sum = g.sum(g.mul(difference, difference), dims);
+    auto scalar = RankedTensorType::get({}, cast<RankedTensorType>(sum.getType()).getElementType());
+    return Loss{sum, g.splat(scalar, static_cast<double>(type.getNumElements()))};
+  }
+
+  Value labelArgument(RankedTensorType type) {
+    return addArgument(f, type, portAttrs(f.getContext(), "labels", "label"));
+  }
+
+  LogicalResult sweep(const Loss &loss) {
+    for (unsigned i = 0; i < f.getNumArguments(); ++i)
+      if (isTrainable(f, i))
+        parameters.push_back(i);
+    if (parameters.empty())
+      return f.emitError("the model has no trainable parameter; see --freeze");
+    SmallVector<Operation *> ops;
+    for (Operation &op : f.getBody().front().without_terminator())
+      ops.push_back(&op);
+    SmallVector<Value> wanted;
+    for (unsigned i : parameters)
+      wanted.push_back(f.getArgument(i));
+    graph::GraphBuilder g(builder, NameLoc::get(builder.getStringAttr("loss"), f.getLoc()));
+    grads[loss.sum] = g.like(loss.sum, 1.0);
+    return graph::reverseSweep(builder, ops, wanted, grads);
+  }
+
+  void accumulate(const Loss &loss) {
+    MLIRContext *context = f.getContext();
+    auto state = [&](base::StateRole role, StringRef of = "") {
+      return base::StateAttr::get(context, role, of, true, {});
+    };
+    graph::GraphBuilder g(builder, NameLoc::get(builder.getStringAttr("accumulate"), f.getLoc()));
+    auto scalarI64 = RankedTensorType::get({}, builder.getI64Type());
+    State micro = getState(f, "micro", scalarI64, state(base::StateRole::Counter));
+    setState(f, micro, g.add(micro.value, g.scalarI64(1)));
+    auto add = [&](StringRef name, Value value, base::StateAttr attr) {
+      State s = addState(f, name, value.getType(), attr);
+      setState(f, s, g.add(s.value, value));
+    };
+    add("loss.accumulator", loss.sum, state(base::StateRole::Accumulator));
+    add("count.accumulator", loss.count, state(base::StateRole::Accumulator));
+    for (unsigned i : parameters) {
+      Value gradient = grads.lookup(f.getArgument(i));
+      if (!gradient) // reaches no output of the loss
+        continue;
+      ++gradients;
+      std::string name = nameOf(f, i).str();
+      add(derivedName(name, base::StateRole::Accumulator), g.widen(gradient),
+          stateWithStart(base::StateRole::Accumulator, name, stateOf(f, i)));
+    }
+  }
+
+  /// Pieces of an initializer have pieces for gradients.
+  base::StateAttr stateWithStart(base::StateRole role, StringRef of, base::StateAttr parameter) {
+    return base::StateAttr::get(f.getContext(), role, of, true, parameter.getStart());
+  }
+
+  void markBackward(Operation *lastForward) {
+    Operation *op = lastForward ? lastForward->getNextNode() : &f.getBody().front().front();
+    for (; op && !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode()) {
+      op->setAttr(base::backwardAttr, builder.getUnitAttr());
+      ++backwardOps;
+    }
+  }
+
+  func::FuncOp f;
+  StringRef lossName;
+  int64_t ignoreIndex;
+  OpBuilder builder;
+  SmallVector<unsigned> parameters;
+  DenseMap<Value, Value> grads;
+};
+
+struct DifferentiatePass : gpucc::impl::DifferentiateBase<DifferentiatePass> {
+  using DifferentiateBase::DifferentiateBase;
+  void runOnOperation() override {
+    auto f = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!f) {
+      getOperation().emitError("there is no @main to differentiate; training takes one profile: bind "
+                               "each symbolic dimension once");
+      return signalPassFailure();
+    }
+    Differentiator differentiator(f, loss, ignoreIndex);
+    if (failed(differentiator.run()))
+      return signalPassFailure();
+    numGradients += differentiator.gradients;
+    numBackwardOps += differentiator.backwardOps;
+  }
+};
+
+} // namespace
