@@ -2,6 +2,9 @@
 #include "gpucc/Pipelines/Register.h"
 
 #include "dialects/Base/Base.h"
+#ifdef GPUCC_HAS_TransformsFusion
+#include "gpucc/Transforms/Fusion/Passes.h"
+#endif
 #ifdef GPUCC_HAS_Dist
 #include "dialects/Dist/Dist.h"
 #endif
@@ -47,6 +50,9 @@ void gpucc::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void gpucc::registerAllPasses() {
   mlir::registerTransformsPasses();
+#ifdef GPUCC_HAS_TransformsFusion
+  registerTransformsFusionPasses();
+#endif
   registerConversionGraphToSchedPasses();
   registerConversionSchedToPlanPasses();
   registerTransformsTrainingPasses();
