@@ -8,10 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Pipelines/LoadModel.h"
-#include "gpucc/Pipelines/Register.h"
-#include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -49,9 +48,7 @@ static int write(mlir::ModuleOp module) {
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "from model files to IR\n");
-  mlir::DialectRegistry registry;
-  registerAllDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context, errs());
   OnnxOptions import;

@@ -20,6 +20,9 @@
 #include "gpucc/Conversion/GraphToSched/Passes.h"
 #include "gpucc/Conversion/SchedToPlan/Passes.h"
 #include "gpucc/Transforms/Training/Passes.h"
+#ifdef GPUCC_HAS_ConversionFrontendToGraph
+#include "gpucc/Conversion/FrontendToGraph/FrontendToGraph.h"
+#endif
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -50,6 +53,9 @@ void gpucc::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void gpucc::registerAllPasses() {
   mlir::registerTransformsPasses();
+#ifdef GPUCC_HAS_ConversionFrontendToGraph
+  registerConversionFrontendToGraphPasses();
+#endif
 #ifdef GPUCC_HAS_TransformsFusion
   registerTransformsFusionPasses();
 #endif

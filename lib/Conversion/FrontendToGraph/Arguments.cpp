@@ -1,0 +1,205 @@
+//===- Arguments.cpp - inputs, weights, state and results of a model ------===//
+#include "lib/Conversion/FrontendToGraph/ModelConverter.h"
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+using namespace gpucc;
+using namespace gpucc::frontend_to_graph;
+
+DictionaryAttr ModelConverter::valueAttributes(StringRef name, StringRef kind, Attribute dims) {
+  SmallVector<NamedAttribute> attrs = {
+      builder.getNamedAttr(base::nameAttr, builder.getStringAttr(name)),
+      builder.getNamedAttr(base::kindAttr, builder.getStringAttr(kind))};
+  if (dims)
+    attrs.push_back(builder.getNamedAttr(base::dimsAttr, dims));
+  return builder.getDictionaryAttr(attrs);
+}
+
+/// Binds the symbols of one input; none (after an error) when that is not possible.
+static std::optional<Dims> boundShape(RankedTensorType type, ArrayAttr dims,
+                                      const ProfileBinding &profile) {
+  Dims shape(type.getShape());
+  for (auto [d, size] : llvm::enumerate(shape))
+    if (ShapedType::isDynamic(size)) {
+      auto it = profile.sizes.find(cast<StringAttr>(dims[d]).getValue().str());
+      if (it == profile.sizes.end())
+        return std::nullopt; // checkProfiles has complained
+      size = it->second;
+    }
+  return shape;
+}
+
+bool ModelConverter::makeArguments() {
+  bool fine = true;
+  for (auto [argument, nameAttr, dims] :
+       llvm::zip(source.getBody().getArguments(), source.getInputs(), source.getDims())) {
+    StringRef name = cast<StringAttr>(nameAttr).getValue();
+    Type type = argument.getType();
+    if (isa<frontend::ValueType>(type))
+      continue; // whoever reads it says what is missing
+    if (auto given = options.constantInputs.find(name.str());
+        given != options.constantInputs.end()) {
+      g.location = argument.getLoc();
+      values[argument] = g.constant(given->second);
+      continue;
+    }
+    std::optional<Dims> shape;
+    Type element = cast<TensorType>(type).getElementType();
+    if (auto given = options.inputShapes.find(name.str()); given != options.inputShapes.end())
+      shape = Dims(given->second.begin(), given->second.end());
+    else if (auto ranked = dyn_cast<RankedTensorType>(type))
+      shape = boundShape(ranked, cast<ArrayAttr>(dims), profile);
+    else
+      emitError(argument.getLoc()) << "input '" << name << "' has no shape in the model; give one";
+    if (!shape) {
+      worsen(outcome.status, frontend::Status::BadInput);
+      fine = false;
+      continue;
+    }
+    Value value = entry->addArgument(RankedTensorType::get(*shape, element), argument.getLoc());
+    values[argument] = value;
+    inputNames[value] = name.str();
+    bool named = llvm::any_of(cast<ArrayAttr>(dims),
+                              [](Attribute a) { return !cast<StringAttr>(a).getValue().empty(); });
+    argumentAttributes.push_back(valueAttributes(name, "input", named ? dims : Attribute()));
+  }
+  return fine;
+}
+
+graph::WeightDataOp ModelConverter::weightData(frontend::InitializerOp op) {
+  StringRef name = op.getName();
+  if (auto known = module.lookupSymbol<graph::WeightDataOp>(name))
+    return known;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(source);
+  // The symbol is the initializer's name; only a clash with a function changes it.
+  std::string symbol = name.str();
+  while (module.lookupSymbol(symbol))
+    symbol += ".weight";
+  return graph::WeightDataOp::create(
+      builder, op.getLoc(), symbol, cast<RankedTensorType>(op.getType()),
+      static_cast<int64_t>(*op.getFile()), static_cast<int64_t>(*op.getOffset()),
+      static_cast<int64_t>(*op.getBytes()));
+}
+
+bool ModelConverter::frozen(StringRef name) const {
+  for (const std::string &pattern : options.freeze)
+    if (auto glob = llvm::GlobPattern::create(pattern))
+      if (glob->match(name))
+        return true;
+  return false;
+}
+
+Value ModelConverter::stateArgument(frontend::InitializerOp op, RankedTensorType type) {
+  weightData(op);
+  Value value = entry->addArgument(type, op.getLoc());
+  NamedAttrList attrs(valueAttributes(op.getName(), "state", Attribute()));
+  attrs.set(base::stateAttr, base::StateAttr::get(builder.getContext(), base::StateRole::Param, "",
+                                                  !frozen(op.getName()), {}));
+  argumentAttributes.push_back(attrs.getDictionary(builder.getContext()));
+  return value;
+}
+
+/// Scalars are constants, under training too (they are never trained).
+Value ModelConverter::weight(frontend::InitializerOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  OpBuilder::InsertionGuard guard(builder);
+  if (entry->empty())
+    builder.setInsertionPointToStart(entry);
+  else
+    builder.setInsertionPointToEnd(entry);
+  bool state = options.train && isa<FloatType>(type.getElementType()) && type.getRank() > 0;
+  if (ElementsAttr value = op.getValueAttr()) {
+    if (!state)
+      return graph::ConstantOp::create(builder, op.getLoc(), value);
+    worsen(outcome.status, frontend::Status::BadInput);
+    emitError(op.getLoc()) << "initializer '" << op.getName()
+                           << "' is not stored as plain bytes, so it cannot be trained from its "
+                              "file; save the model with raw_data (onnx.save of a model made by "
+                              "numpy_helper.from_array)";
+    return {};
+  }
+  if (state)
+    return stateArgument(op, type);
+  graph::WeightDataOp data = weightData(op);
+  return graph::WeightOp::create(builder, op.getLoc(), type, data.getSymName(), type,
+                                 ArrayRef<int64_t>());
+}
+
+void ModelConverter::updateStatistic(Value value, Value next) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != entry || inputNames.contains(value))
+    return;
+  NamedAttrList attrs(argumentAttributes[argument.getArgNumber()]);
+  attrs.set(base::stateAttr, base::StateAttr::get(builder.getContext(), base::StateRole::Stat, "",
+                                                  /*trainable=*/false, {}));
+  argumentAttributes[argument.getArgNumber()] = attrs.getDictionary(builder.getContext());
+  statistics[value] = next;
+}
+
+Value ModelConverter::stepCounter() {
+  if (counter)
+    return counter;
+  counter = entry->addArgument(RankedTensorType::get({}, builder.getI64Type()), source.getLoc());
+  NamedAttrList attrs(valueAttributes("step", "state", Attribute()));
+  attrs.set(base::stateAttr, base::StateAttr::get(builder.getContext(), base::StateRole::Counter,
+                                                  "", /*trainable=*/false, {}));
+  argumentAttributes.push_back(attrs.getDictionary(builder.getContext()));
+  return counter;
+}
+
+bool ModelConverter::makeResults(frontend::YieldOp yield) {
+  bool fine = true;
+  for (auto [value, nameAttr, dims] :
+       llvm::zip(yield.getValues(), source.getOutputs(), source.getOutputDims())) {
+    StringRef name = cast<StringAttr>(nameAttr).getValue();
+    Value converted = valueOf(value);
+    if (!converted) {
+      fine = false;
+      auto type = dyn_cast<frontend::ValueType>(value.getType());
+      if (type && !type.getWhat().empty() && !value.getDefiningOp<frontend::NodeOp>()) {
+        worsen(outcome.status, frontend::Status::Unsupported);
+        outcome.missing.push_back(
+            {name.str(), "output", 0,
+             "it is a " + type.getWhat().str() + ", a type that gpucc does not have"});
+      }
+      continue;
+    }
+    auto names = cast<ArrayAttr>(dims);
+    bool useful =
+        static_cast<int64_t>(names.size()) == rankOf(converted) &&
+        llvm::any_of(names, [](Attribute a) { return !cast<StringAttr>(a).getValue().empty(); });
+    resultValues.push_back(converted);
+    resultAttributes.push_back(valueAttributes(name, "output", useful ? names : Attribute()));
+  }
+  for (auto [argument, next] : statistics) {
+    unsigned index = cast<BlockArgument>(argument).getArgNumber();
+    NamedAttrList attrs(argumentAttributes[index]);
+    attrs.set(base::aliasAttr, builder.getI64IntegerAttr(index));
+    resultValues.push_back(next);
+    resultAttributes.push_back(attrs.getDictionary(builder.getContext()));
+  }
+  return fine;
+}
+
+void ModelConverter::finishFunction(StringRef name, bool withProfile) {
+  builder.setInsertionPointToEnd(entry);
+  func::ReturnOp::create(builder, source.getLoc(), resultValues);
+  function.setFunctionType(
+      builder.getFunctionType(entry->getArgumentTypes(), ValueRange(resultValues).getTypes()));
+  function.setAllArgAttrs(argumentAttributes);
+  function.setAllResultAttrs(resultAttributes);
+  if (withProfile) {
+    SmallVector<StringAttr> symbols;
+    SmallVector<int64_t> sizes;
+    for (const auto &[symbol, size] : profile.sizes) {
+      symbols.push_back(builder.getStringAttr(symbol));
+      sizes.push_back(size);
+    }
+    function->setAttr(base::profileAttr,
+                      base::ProfileAttr::get(builder.getContext(), profile.name, symbols, sizes));
+  }
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*entry)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}

@@ -1,0 +1,187 @@
+//===- GraphBuilder.cpp - builds graph ops, folding as it goes ------------===//
+#include "lib/Conversion/FrontendToGraph/GraphBuilder.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace gpucc;
+using namespace gpucc::frontend_to_graph;
+using namespace gpucc::graph;
+
+/// What is evaluated while converting: shape arithmetic and small tables, not weights.
+static constexpr int64_t maxFoldedElements = 4096;
+static constexpr int64_t maxFoldOperandElements = 1 << 16;
+
+RankedTensorType frontend_to_graph::typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+Dims frontend_to_graph::shapeOf(Value value) { return Dims(typeOf(value).getShape()); }
+Type frontend_to_graph::elementOf(Value value) { return typeOf(value).getElementType(); }
+int64_t frontend_to_graph::rankOf(Value value) { return typeOf(value).getRank(); }
+bool frontend_to_graph::isFloat(Value value) { return isa<FloatType>(elementOf(value)); }
+bool frontend_to_graph::isBool(Value value) { return elementOf(value).isInteger(1); }
+int64_t frontend_to_graph::elementsOf(ArrayRef<int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+}
+
+void GraphBuilder::error(const Twine &text) {
+  if (!broken)
+    emitError(location) << text;
+  broken = true;
+}
+
+SmallVector<Value> GraphBuilder::poison(unsigned results) {
+  broken = true;
+  return SmallVector<Value>(results, scalar(builder.getF32Type(), 0));
+}
+
+SmallVector<Value> GraphBuilder::finish(OperationState &state, ArrayRef<Type> types) {
+  unsigned results = state.types.size();
+  if (types.size() != results)
+    return poison(results);
+  // 2^40 elements are more than any machine has; a model that asks for more is broken.
+  for (Type type : types)
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.hasStaticShape()) {
+      int64_t count = 1;
+      for (int64_t d : tensor.getShape())
+        if (llvm::MulOverflow(count, std::max<int64_t>(d, 1), count) ||
+            count > (int64_t(1) << 40)) {
+          error("a tensor of type " + llvm::Twine(tensor.getRank()) +
+                " dimensions would have more than 2^40 elements");
+          return poison(results);
+        }
+    }
+  state.types.assign(types.begin(), types.end());
+  Operation *op = builder.create(state);
+  if (mlir::failed(op->getName().verifyInvariants(op))) {
+    op->erase();
+    return poison(results);
+  }
+  SmallVector<Value> values;
+  if (tryFold(op, values)) {
+    op->erase();
+    return values;
+  }
+  return SmallVector<Value>(op->getResults());
+}
+
+bool GraphBuilder::tryFold(Operation *op, SmallVectorImpl<Value> &values) {
+  auto evaluate = dyn_cast<EvaluateOpInterface>(op);
+  if (!evaluate || isa<ConstantOp, WeightOp, RngUniformOp, DropoutOp>(op))
+    return false;
+  for (Type type : op->getResultTypes())
+    if (cast<RankedTensorType>(type).getNumElements() > maxFoldedElements)
+      return false;
+  for (Value operand : op->getOperands())
+    if (typeOf(operand).getNumElements() > maxFoldOperandElements ||
+        !operand.getDefiningOp<ConstantOp>())
+      return false;
+  SmallVector<HostTensor> operands, results;
+  for (Value operand : op->getOperands()) {
+    auto tensor = constantOf(operand);
+    if (!tensor)
+      return false;
+    operands.push_back(*tensor);
+  }
+  for (Type type : op->getResultTypes()) {
+    auto dtype = toDType(cast<RankedTensorType>(type).getElementType());
+    if (!dtype)
+      return false;
+    results.emplace_back(*dtype, toShape(type));
+  }
+  if (mlir::failed(evaluate.evaluate(operands, results)))
+    return false;
+  for (const HostTensor &result : results)
+    values.push_back(constant(result));
+  return true;
+}
+
+Value GraphBuilder::constant(const HostTensor &value) {
+  return ConstantOp::create(builder, location, toElementsAttr(builder.getContext(), value));
+}
+
+Value GraphBuilder::constantInts(ArrayRef<int64_t> values) {
+  HostTensor tensor(DType::I64, {static_cast<int64_t>(values.size())});
+  for (auto [i, v] : llvm::enumerate(values))
+    tensor.setInt(i, v);
+  return constant(tensor);
+}
+
+Value GraphBuilder::scalar(Type element, double value) {
+  return splat(RankedTensorType::get({}, element), value);
+}
+
+Value GraphBuilder::splat(RankedTensorType type, double value) {
+  auto dtype = toDType(type.getElementType());
+  if (!dtype)
+    return poison(1).front();
+  HostTensor one = gpucc::isFloat(*dtype)
+                       ? HostTensor::scalarFloat(*dtype, value)
+                       : HostTensor::scalarInt(*dtype, static_cast<int64_t>(value));
+  ElementsAttr attr = toElementsAttr(builder.getContext(), one);
+  if (auto dense = dyn_cast<DenseElementsAttr>(attr); dense && type.getNumElements() > 0)
+    return ConstantOp::create(builder, location, dense.resizeSplat(type));
+  return constant(HostTensor(*dtype, toShape(type)));
+}
+
+Value GraphBuilder::iota(ArrayRef<int64_t> shape, int64_t dim, Type element) {
+  return create<IotaOp>(Value(), RankedTensorType::get(shape, element), dim);
+}
+
+std::optional<HostTensor> GraphBuilder::constantOf(Value value) {
+  auto op = value ? value.getDefiningOp<ConstantOp>() : ConstantOp();
+  return op ? toHostTensor(op.getValue()) : std::nullopt;
+}
+
+Value GraphBuilder::unary(UnaryKind kind, Value x) { return create<UnaryOp>(kind, x); }
+
+Value GraphBuilder::binary(BinaryKind kind, Value lhs, Value rhs) {
+  Value both[] = {lhs, rhs};
+  if (!broadcastTogether(both))
+    return poison(1).front();
+  return create<BinaryOp>(kind, both[0], both[1]);
+}
+
+Value GraphBuilder::compare(CompareKind kind, Value lhs, Value rhs) {
+  Value both[] = {lhs, rhs};
+  if (!broadcastTogether(both))
+    return poison(1).front();
+  return create<CompareOp>(kind, both[0], both[1]);
+}
+
+Value GraphBuilder::select(Value condition, Value onTrue, Value onFalse) {
+  Value all[] = {condition, onTrue, onFalse};
+  if (!broadcastTogether(all))
+    return poison(1).front();
+  return create<SelectOp>(all[0], all[1], all[2]);
+}
+
+Value GraphBuilder::convert(Value x, Type element) {
+  return elementOf(x) == element ? x : create<ConvertOp>(x, element);
+}
+
+Value GraphBuilder::reduce(ReductionKind kind, Value x, ArrayRef<int64_t> dims, bool keep) {
+  Dims sorted(dims);
+  llvm::sort(sorted);
+  Dims shape = shapeOf(x);
+  Value result = sorted.empty() ? x : create<ReduceOp>(kind, x, sorted);
+  if (!keep || failed())
+    return result;
+  for (int64_t d : sorted)
+    shape[d] = 1;
+  return reshape(result, shape);
+}
+
+Value GraphBuilder::mean(Value x, ArrayRef<int64_t> dims, bool keep) {
+  Value sum = reduce(ReductionKind::Sum, x, dims, keep);
+  if (failed())
+    return sum;
+  double count = 1;
+  for (int64_t d : dims)
+    count *= typeOf(x).getDimSize(d);
+  return binary(BinaryKind::Div, sum, count);
+}

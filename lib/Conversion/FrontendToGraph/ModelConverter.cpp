@@ -1,0 +1,188 @@
+//===- ModelConverter.cpp - nodes of a frontend.graph ---------------------===//
+#include "lib/Conversion/FrontendToGraph/ModelConverter.h"
+
+using namespace mlir;
+using namespace gpucc;
+using namespace gpucc::frontend_to_graph;
+
+void frontend_to_graph::worsen(frontend::Status &status, frontend::Status by) {
+  if (by == frontend::Status::BadInput || status == frontend::Status::Ok)
+    status = by;
+}
+
+ModelConverter::ModelConverter(ModuleOp module, frontend::GraphOp source,
+                               const ConversionOptions &options, const ProfileBinding &profile,
+                               WeightReader &reader, Conversion &outcome)
+    : options(options), reader(reader), module(module), source(source), profile(profile),
+      outcome(outcome), builder(module.getContext()), g(builder) {}
+
+void ModelConverter::run(StringRef name, bool withProfile) {
+  Location loc = source.getLoc();
+  builder.setInsertionPoint(source);
+  function = func::FuncOp::create(builder, loc, name, builder.getFunctionType({}, {}));
+  entry = function.addEntryBlock();
+  builder.setInsertionPointToEnd(entry);
+  auto yield = cast<frontend::YieldOp>(source.getBody().front().getTerminator());
+  for (Value value : yield.getValues())
+    read.insert(value);
+  markRead(source.getBody().front());
+  if (!makeArguments())
+    return;
+  for (Operation &op : source.getBody().front().without_terminator())
+    if (auto node = dyn_cast<frontend::NodeOp>(op); node && live.contains(node))
+      convertNode(node);
+  if (makeResults(yield))
+    finishFunction(name, withProfile);
+}
+
+/// From the last node to the first: a node whose result is read is live, and reads its operands
+/// and what its bodies capture.
+void ModelConverter::markRead(Block &block) {
+  for (Operation &op : llvm::reverse(block)) {
+    auto node = dyn_cast<frontend::NodeOp>(op);
+    if (!node || llvm::none_of(node.getResults(), [&](Value v) { return read.contains(v); }))
+      continue;
+    live.insert(node);
+    node->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        read.insert(operand);
+    });
+  }
+}
+
+Value ModelConverter::valueOf(Value frontendValue) {
+  auto it = values.find(frontendValue);
+  if (it != values.end())
+    return it->second;
+  if (auto initializer = frontendValue.getDefiningOp<frontend::InitializerOp>())
+    return values[frontendValue] = weight(initializer);
+  return {};
+}
+
+/// What a value is when no tensor type expresses it, else "".
+static StringRef opaqueWhat(Value value) {
+  auto type = dyn_cast<frontend::ValueType>(value.getType());
+  return type ? type.getWhat() : "";
+}
+
+bool ModelConverter::convertNode(frontend::NodeOp node) {
+  auto poison = [&] {
+    for (Value result : node.getResults())
+      values[result] = Value();
+    return false;
+  };
+  StringRef kind = node.getKind();
+  kind.consume_front("onnx.");
+  std::string reason;
+  const Entry *entry = findRule(node.getDomain(), kind, node.getVersion(), reason);
+  if (!entry) {
+    reportMissing(node, reason);
+    return poison();
+  }
+  SmallVector<Value> operands;
+  for (auto [i, input] : llvm::enumerate(node.getInputs())) {
+    Value value = valueOf(input);
+    bool absent = input.getDefiningOp<frontend::AbsentOp>() && opaqueWhat(input).empty();
+    if (!opaqueWhat(input).empty()) {
+      reportMissing(node, "operand " + Twine(i) + " is a " + opaqueWhat(input) +
+                              ", a type that gpucc does not have");
+      return poison();
+    }
+    if (!value && !absent)
+      return poison(); // its producer was reported
+    if (absent && i < entry->operands) {
+      reportInvalid(node, "operand " + Twine(i) + " is missing; the operator needs it");
+      return poison();
+    }
+    operands.push_back(value);
+  }
+  if (operands.size() < entry->operands) {
+    reportInvalid(node, "has " + Twine(operands.size()) + " operands; the operator needs " +
+                            Twine(entry->operands));
+    return poison();
+  }
+  while (!operands.empty() && !operands.back())
+    operands.pop_back();
+  g.location = node.getLoc();
+  Node state(node, g, *this, std::move(operands));
+  bool fine = succeeded(entry->rule(state));
+  if (g.failed()) { // a builder has said why
+    worsen(outcome.status, frontend::Status::BadInput);
+    g.resetFailure();
+    fine = false;
+  }
+  if (!fine)
+    return poison();
+  for (auto [i, result] : llvm::enumerate(node.getResults())) {
+    Value value = state.resultValues()[i];
+    if (!value && isRead(result)) {
+      reportMissing(node, "result " + Twine(i) + " is not computed");
+      return poison();
+    }
+    values[result] = value;
+  }
+  return true;
+}
+
+std::optional<SmallVector<Value>> ModelConverter::convertBody(Region &body,
+                                                              ArrayRef<Value> arguments) {
+  Block &block = body.front();
+  if (block.getNumArguments() != arguments.size() || arguments.size() > 10000)
+    return std::nullopt;
+  for (auto [argument, value] : llvm::zip(block.getArguments(), arguments))
+    values[argument] = value;
+  auto yield = cast<frontend::YieldOp>(block.getTerminator());
+  for (Value value : yield.getValues())
+    read.insert(value);
+  markRead(block);
+  Location outside = g.location;
+  bool fine = true;
+  for (Operation &op : block.without_terminator())
+    if (auto node = dyn_cast<frontend::NodeOp>(op); node && live.contains(node))
+      fine &= convertNode(node);
+  g.location = outside;
+  SmallVector<Value> results;
+  for (Value value : yield.getValues()) {
+    results.push_back(valueOf(value));
+    fine &= bool(results.back());
+  }
+  return fine ? std::optional(results) : std::nullopt;
+}
+
+static std::string operatorName(frontend::NodeOp node) {
+  StringRef kind = node.getKind();
+  kind.consume_front("onnx.");
+  return (node.getDomain().empty() ? Twine(kind) : node.getDomain() + "." + kind).str();
+}
+
+void ModelConverter::reportMissing(frontend::NodeOp node, const Twine &reason) {
+  worsen(outcome.status, frontend::Status::Unsupported);
+  frontend::MissingOp missing{node.getNode().str(), operatorName(node),
+                              static_cast<int64_t>(node.getVersion()), reason.str()};
+  outcome.missing.push_back(missing);
+}
+
+void ModelConverter::reportInvalid(frontend::NodeOp node, const Twine &text) {
+  worsen(outcome.status, frontend::Status::BadInput);
+  emitError(node.getLoc()) << "node '" << node.getNode() << "' (" << operatorName(node)
+                           << ", opset " << static_cast<int64_t>(node.getVersion())
+                           << "): " << text.str();
+}
+
+/// Every small input from which `value` is computed.
+void ModelConverter::needValue(Value value) {
+  SmallVector<Value> work{value};
+  llvm::DenseSet<Value> seen;
+  while (!work.empty()) {
+    Value v = work.pop_back_val();
+    if (!v || !seen.insert(v).second)
+      continue;
+    if (auto it = inputNames.find(v); it != inputNames.end()) {
+      if (typeOf(v).getNumElements() <= 1024 &&
+          !llvm::is_contained(outcome.neededInputs, it->second))
+        outcome.neededInputs.push_back(it->second);
+    } else if (Operation *op = v.getDefiningOp()) {
+      llvm::append_range(work, op->getOperands());
+    }
+  }
+}

@@ -1,0 +1,58 @@
+//===- RuleTable.cpp - which rule converts a node -------------------------===//
+//
+// All tables joined, by operator. An operator of the default domain is found by
+// its type (`Add`), others by domain and type (`com.microsoft.Gelu`). The rule
+// whose version range holds the model's opset is taken.
+//
+//===----------------------------------------------------------------------===//
+#include "lib/Conversion/FrontendToGraph/Node.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace llvm;
+using namespace gpucc::frontend_to_graph;
+
+/// Versions of the default domain that we know.
+static constexpr int64_t oldestOpset = 7, newestOpset = 27;
+
+using Table = StringMap<SmallVector<const Entry *, 2>>;
+
+static Table makeTable() {
+  Table table;
+  for (ArrayRef<Entry> rules :
+       {activationRules(), arithmeticRules(),  attentionRules(),     castRules(),
+        controlRules(),    convolutionRules(), generatorRules(),     indexRules(),
+        lossRules(),       movementRules(),    normalizationRules(), optimizerRules(),
+        poolRules(),       productRules(),     quantizationRules(),  recurrentRules(),
+        reductionRules(),  resizeRules(),      rotaryRules(),        sequenceRules(),
+        shapeRules(),      softmaxRules()})
+    for (const Entry &entry : rules)
+      table[entry.kind].push_back(&entry);
+  return table;
+}
+
+const Entry *gpucc::frontend_to_graph::findRule(StringRef domain, StringRef type, int64_t version,
+                                                std::string &reason) {
+  static const Table table = makeTable(); // immutable: the same for every caller
+  std::string name = domain.empty() ? type.str() : (domain + "." + type).str();
+  auto it = table.find(name);
+  if (it == table.end()) {
+    reason = "gpucc has no conversion for this operator";
+    return nullptr;
+  }
+  if (domain.empty() && version < oldestOpset) {
+    reason = "opset " + std::to_string(version) +
+             " is older than 7; convert the model with onnx.version_converter";
+    return nullptr;
+  }
+  if (domain.empty() && version > newestOpset) {
+    reason = "opset " + std::to_string(version) +
+             " is newer than 27, the newest gpucc knows; "
+             "export with an older opset";
+    return nullptr;
+  }
+  for (const Entry *entry : it->second)
+    if (entry->since <= version && version <= entry->until)
+      return entry;
+  reason = "gpucc has no conversion for version " + std::to_string(version) + " of it";
+  return nullptr;
+}
