@@ -1,7 +1,7 @@
 //===- Assign.cpp - bucket elimination with mini-buckets ------------------===//
 //
-// Eliminating x: all tables that mention x are added up and minimised over x into one table over the
-// other nodes they mention; the minimising choice is remembered and read back in reverse order.
+// Eliminating x: all tables that mention x are added up and minimised over x into one table over
+// the other nodes they mention; the minimising choice is remembered and read back in reverse order.
 // Example: path a - b - c, eliminate a: table over b; eliminate b: table over c; c: the minimum.
 //
 //===----------------------------------------------------------------------===//

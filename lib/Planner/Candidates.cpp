@@ -91,9 +91,8 @@ std::vector<Candidate> enumerateCandidates(const PlanProblem &problem, std::stri
     if (problem.batch % d == 0)
       fine.push_back(d);
   if (kept.empty()) {
-    error = given + " break rule P2: dp must divide the batch of " +
-            std::to_string(problem.batch) + "; allowed dp: " + list(fine) +
-            "; change the pin or the batch";
+    error = given + " break rule P2: dp must divide the batch of " + std::to_string(problem.batch) +
+            "; allowed dp: " + list(fine) + "; change the pin or the batch";
     return {};
   }
   meshes = kept;
@@ -102,8 +101,8 @@ std::vector<Candidate> enumerateCandidates(const PlanProblem &problem, std::stri
     if (m.pp <= problem.numSegments)
       kept.push_back(m);
   if (kept.empty()) {
-    error = given + " break rule P3: pp can be at most the " +
-            std::to_string(problem.numSegments) + " segments of the model; pin a smaller pp";
+    error = given + " break rule P3: pp can be at most the " + std::to_string(problem.numSegments) +
+            " segments of the model; pin a smaller pp";
     return {};
   }
   std::vector<Candidate> result;
@@ -125,15 +124,21 @@ std::vector<Candidate> enumerateCandidates(const PlanProblem &problem, std::stri
                              : (mode == RecomputeMode::Selective && !hasCheap) ||
                                    (mode != RecomputeMode::None && !trains))
             continue;
-          Candidate c{m.dp, m.tp, m.pp, micro, zero, pins.sp.value_or(true),
-                      pins.schedule.value_or(solvers::ScheduleKind::OneFOneB), mode};
+          Candidate c{m.dp,
+                      m.tp,
+                      m.pp,
+                      micro,
+                      zero,
+                      pins.sp.value_or(true),
+                      pins.schedule.value_or(solvers::ScheduleKind::OneFOneB),
+                      mode};
           result.push_back(c);
         }
   }
   if (result.empty())
-    error = given + " break rule P4: micro-batches must divide batch / dp; allowed: " +
-            list(allowedMicro) + "; change the pin or the batch of " +
-            std::to_string(problem.batch);
+    error = given +
+            " break rule P4: micro-batches must divide batch / dp; allowed: " + list(allowedMicro) +
+            "; change the pin or the batch of " + std::to_string(problem.batch);
   return result;
 }
 

@@ -1,7 +1,7 @@
 //===- Evaluate.cpp - seconds and bytes of one fully chosen layout --------===//
 //
-// Sums per segment, cut into stages so that the slowest stage is fastest, then the pipeline schedule
-// is run. With one stage the result equals the weighted sum that the assignment minimises.
+// Sums per segment, cut into stages so that the slowest stage is fastest, then the pipeline
+// schedule is run. With one stage the result equals the weighted sum that the assignment minimises.
 //
 // Example: 4 segments of 1 ms forward and 2 ms backward, pp=2, 4 micro-batches: stages of 2 + 4 ms,
 // (4 + 2 - 1) * 6 = 30 ms, of which 6 ms are bubble.
@@ -64,9 +64,10 @@ public:
     cost.firstSegment = cutStages(weight, static_cast<int>(c.pp));
     stageOf.resize(segments.size());
     for (int s = 0; s < static_cast<int>(segments.size()); ++s)
-      stageOf[s] = static_cast<int>(std::upper_bound(cost.firstSegment.begin(),
-                                                     cost.firstSegment.end(), s) -
-                                    cost.firstSegment.begin()) - 1;
+      stageOf[s] =
+          static_cast<int>(std::upper_bound(cost.firstSegment.begin(), cost.firstSegment.end(), s) -
+                           cost.firstSegment.begin()) -
+          1;
     time();
     memory();
     return cost;
@@ -104,8 +105,8 @@ private:
   }
 
   double edgeSeconds(const LayoutEdge &e) const {
-    return e.seconds[static_cast<size_t>(choice[e.from]) * l.nodes[e.to].seconds.size() +
-                     choice[e.to]];
+    return e
+        .seconds[static_cast<size_t>(choice[e.from]) * l.nodes[e.to].seconds.size() + choice[e.to]];
   }
 
   void sumSegments() {
@@ -147,8 +148,8 @@ private:
     }
     double slowest = 0;
     for (const auto &[ends, sum] : bytes)
-      slowest = std::max(slowest, cost::collectiveSeconds(p.machine, cost::Collective::SendRecv, sum,
-                                                          {2, c.dp * c.tp}));
+      slowest = std::max(slowest, cost::collectiveSeconds(p.machine, cost::Collective::SendRecv,
+                                                          sum, {2, c.dp * c.tp}));
     return slowest;
   }
 
@@ -160,8 +161,8 @@ private:
       update[stageOf[s]] += segments[s].update;
       comm[stageOf[s]] += segments[s].communication;
     }
-    solvers::PipelineSchedule schedule = solvers::makeSchedule(
-        c.schedule, static_cast<int>(c.pp), static_cast<int>(c.microBatches));
+    solvers::PipelineSchedule schedule =
+        solvers::makeSchedule(c.schedule, static_cast<int>(c.pp), static_cast<int>(c.microBatches));
     inFlight = solvers::microBatchesInFlight(schedule);
     solvers::ScheduleTiming timing =
         solvers::timeSchedule(schedule, forward, backward, c.pp > 1 ? sendSeconds() : 0);
@@ -213,8 +214,8 @@ private:
       if (l.nodes[i].kind != LayoutNode::State)
         continue;
       const PlanTensor &t = p.tensors[l.nodes[i].index];
-      double local = localBytes(p, l.nodes[i].index, replicatedLayout,
-                                l.nodes[i].layouts[choice[i]], c, true);
+      double local =
+          localBytes(p, l.nodes[i].index, replicatedLayout, l.nodes[i].layouts[choice[i]], c, true);
       double share = local / std::max(1.0, t.bytes());
       cost::RankMemory part = cost::stateMemory(
           {local, share * t.gradientBytes, share * t.optimizerBytes, c.zero, c.dp});

@@ -1,9 +1,10 @@
 //===- Layout.cpp - the inner problem of one candidate --------------------===//
 //
-// Nodes: every op, every state (weights are stored in one layout), and a hub for every produced value
-// with several readers, so that one all-gather serves them all. Edges: value flow, priced by the
-// change of layout. Weights turn the seconds of one run into seconds of a step: forward and backward
-// run once per micro-batch, the update once; forward twice under full recomputation.
+// Nodes: every op, every state (weights are stored in one layout), and a hub for every produced
+// value with several readers, so that one all-gather serves them all. Edges: value flow, priced by
+// the change of layout. Weights turn the seconds of one run into seconds of a step: forward and
+// backward run once per micro-batch (and per turn of the bubble), the update once; forward twice
+// under full recomputation.
 //
 // Example: y read by three contracts under sequence parallelism: y -> hub costs one all-gather,
 // hub -> readers nothing, instead of three all-gathers.
@@ -56,6 +57,7 @@ private:
   }
 
   void addNodes() {
+    std::vector<char> dpPartial = dpPartialTensors(p);
     out.nodeOfOp.assign(p.ops.size(), -1);
     out.nodeOfTensor.assign(p.tensors.size(), -1);
     for (int t = 0; t < static_cast<int>(p.tensors.size()); ++t) {
@@ -64,7 +66,7 @@ private:
     }
     for (int op = 0; op < static_cast<int>(p.ops.size()); ++op) {
       LayoutNode node{LayoutNode::Op, op, p.ops[op].segment, p.ops[op].phase, {}, {}, {}};
-      node.strategies = strategiesOf(p, p.ops[op], c);
+      node.strategies = strategiesOf(p, p.ops[op], c, dpPartial);
       for (const Strategy &s : node.strategies)
         node.seconds.push_back(s.seconds);
       out.nodeOfOp[op] = static_cast<int>(out.nodes.size());
@@ -90,9 +92,9 @@ private:
       node.layouts.push_back(layout);
       double seconds = 0;
       if (kind == LayoutNode::State && c.zero >= 1 && p.tensors[tensor].optimizerBytes > 0)
-        seconds = cost::collectiveSeconds(
-            p.machine, cost::Collective::AllGather,
-            localBytes(p, tensor, replicatedLayout, layout, c, true), {c.dp, c.tp});
+        seconds =
+            bucketedSeconds(p, cost::Collective::AllGather,
+                            localBytes(p, tensor, replicatedLayout, layout, c, true), {c.dp, c.tp});
       node.seconds.push_back(seconds);
     }
     out.nodeOfTensor[tensor] = static_cast<int>(out.nodes.size());
@@ -167,8 +169,9 @@ private:
     return static_cast<size_t>(std::find(results.begin(), results.end(), tensor) - results.begin());
   }
 
+  /// A balanced pipeline takes micro-batches + stages - 1 turns of its slowest stage.
   double runs(Phase phase, bool again) const {
-    double m = static_cast<double>(c.microBatches);
+    double m = static_cast<double>(c.microBatches + c.pp - 1);
     return phase == Phase::Update ? 1 : phase == Phase::Forward && again ? 2 * m : m;
   }
 

@@ -19,14 +19,17 @@ double PlanTensor::bytes() const {
 }
 
 const char *name(RecomputeMode mode) {
-  return mode == RecomputeMode::None ? "none" : mode == RecomputeMode::Selective ? "selective" : "full";
+  return mode == RecomputeMode::None        ? "none"
+         : mode == RecomputeMode::Selective ? "selective"
+                                            : "full";
 }
 
 std::string PlanProblem::check() const {
   std::ostringstream out;
   int numTensors = static_cast<int>(tensors.size());
   if (numSegments < 1 || batch < 1) {
-    out << "found " << numSegments << " segments and batch " << batch << ", allowed at least 1 each";
+    out << "found " << numSegments << " segments and batch " << batch
+        << ", allowed at least 1 each";
     return out.str();
   }
   for (const PlanTensor &t : tensors) {

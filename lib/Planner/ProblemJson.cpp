@@ -21,7 +21,8 @@ Json ruleToJson(const ShardingRule &rule) {
   return {{"factors", factors},
           {"operands", rule.operands},
           {"results", rule.results},
-          {"linear", std::vector<int>(rule.linearIn.begin(), rule.linearIn.end())}};
+          {"linear", std::vector<int>(rule.linearIn.begin(), rule.linearIn.end())},
+          {"together", std::vector<int>(rule.linearTogether.begin(), rule.linearTogether.end())}};
 }
 
 ShardingRule ruleFromJson(const Json &json) {
@@ -33,13 +34,15 @@ ShardingRule ruleFromJson(const Json &json) {
   rule.results = json.at("results").get<std::vector<ShardingRule::Tensor>>();
   for (int linear : json.at("linear").get<std::vector<int>>())
     rule.linearIn.push_back(linear != 0);
+  for (int linear : json.at("together").get<std::vector<int>>())
+    rule.linearTogether.push_back(linear != 0);
   return rule;
 }
 
 Json factsToJson(const OpFacts &f) {
-  return {{"matrix", f.matrixFlops},   {"alu", f.aluFlops},
-          {"special", f.specialFlops}, {"read", f.bytesRead},
-          {"written", f.bytesWritten}, {"type", std::string(gpucc::name(f.matrixType))},
+  return {{"matrix", f.matrixFlops},         {"alu", f.aluFlops},
+          {"special", f.specialFlops},       {"read", f.bytesRead},
+          {"written", f.bytesWritten},       {"type", std::string(gpucc::name(f.matrixType))},
           {"mnkb", {f.m, f.n, f.k, f.batch}}};
 }
 

@@ -16,7 +16,8 @@ namespace gpucc::planner {
 namespace {
 
 /// Layout of a tensor on an axis that splits `factor`.
-int layoutOn(const ShardingRule &rule, const ShardingRule::Tensor &dims, int factor, bool isResult) {
+int layoutOn(const ShardingRule &rule, const ShardingRule::Tensor &dims, int factor,
+             bool isResult) {
   if (factor < 0)
     return replicatedLayout;
   for (size_t d = 0; d < dims.size(); ++d)
@@ -52,6 +53,28 @@ bool isSequenceFactor(const PlanProblem &problem, const PlanOp &op, int factor) 
   return carries(op.operands, op.rule.operands) || carries(op.results, op.rule.results);
 }
 
+/// Operands of which `partial` ones may stay partial in this op: all of linearTogether, or exactly
+/// one of linearIn. Empty: every operand is needed summed up.
+std::vector<int> passingOperands(const PlanOp &op, const std::vector<char> &partial) {
+  std::vector<int> together, single;
+  bool allTogether = true;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    bool isPartial = partial[op.operands[i]] != 0;
+    if (i < op.rule.linearTogether.size() && op.rule.linearTogether[i]) {
+      together.push_back(static_cast<int>(i));
+      allTogether &= isPartial;
+    } else if (isPartial) {
+      single.push_back(static_cast<int>(i));
+    }
+  }
+  if (!together.empty() && allTogether && single.empty())
+    return together;
+  if (single.size() == 1 && together.empty() &&
+      static_cast<size_t>(single[0]) < op.rule.linearIn.size() && op.rule.linearIn[single[0]])
+    return single;
+  return {};
+}
+
 /// Where a factor sits in the matrix shape: m is in the first operand only, n in the second only,
 /// batch in both, k is reduced.
 void divideMatrix(const ShardingRule &rule, int factor, int64_t parts, OpFacts &facts) {
@@ -63,7 +86,9 @@ void divideMatrix(const ShardingRule &rule, int factor, int64_t parts, OpFacts &
         return true;
     return false;
   };
-  auto divide = [&](int64_t &extent) { extent = std::max<int64_t>(1, (extent + parts - 1) / parts); };
+  auto divide = [&](int64_t &extent) {
+    extent = std::max<int64_t>(1, (extent + parts - 1) / parts);
+  };
   if (rule.factors[factor].kind == FactorKind::Reduce)
     divide(facts.k);
   else if (in(0) && in(1))
@@ -72,6 +97,32 @@ void divideMatrix(const ShardingRule &rule, int factor, int64_t parts, OpFacts &
     divide(facts.m);
   else
     divide(facts.n);
+}
+
+/// Linear ops may let a partial sum over tp through, at the full cost of the op: adding up once at
+/// the end of a chain of additions is one reduction instead of several.
+void addPassThrough(const PlanOp &op, const Candidate &candidate, std::vector<Strategy> &result) {
+  if (candidate.tp <= 1 || result.empty() || op.facts.matrixFlops > 0)
+    return;
+  Strategy base = result.front(); // tp on no factor
+  base.tpFactor = passThroughFactor;
+  base.resultTp.assign(op.results.size(), partialLayout);
+  auto emit = [&](const std::vector<size_t> &operands) {
+    Strategy s = base;
+    s.operandTp.assign(op.operands.size(), replicatedLayout);
+    for (size_t i : operands)
+      s.operandTp[i] = partialLayout;
+    result.push_back(s);
+  };
+  std::vector<size_t> together;
+  for (size_t i = 0; i < op.rule.linearTogether.size(); ++i)
+    if (op.rule.linearTogether[i])
+      together.push_back(i);
+  if (!together.empty())
+    emit(together);
+  for (size_t i = 0; i < op.rule.linearIn.size(); ++i)
+    if (op.rule.linearIn[i])
+      emit({i});
 }
 
 } // namespace
@@ -89,6 +140,31 @@ int batchFactor(const PlanProblem &problem, const PlanOp &op) {
   if (factor < 0)
     factor = find(op.operands, op.rule.operands);
   return factor >= 0 && splittable(op.rule, factor) ? factor : -1;
+}
+
+std::vector<char> dpPartialTensors(const PlanProblem &problem) {
+  std::vector<int> readers(problem.tensors.size(), 0);
+  for (const PlanOp &op : problem.ops)
+    for (int t : op.operands)
+      ++readers[t];
+  std::vector<char> partial(problem.tensors.size(), 0);
+  for (const PlanOp &op : problem.ops) {
+    int batch = batchFactor(problem, op);
+    std::vector<int> through = batch < 0 ? passingOperands(op, partial) : std::vector<int>();
+    for (size_t r = 0; r < op.results.size(); ++r) {
+      bool sum = batch >= 0 && layoutOn(op.rule, op.rule.results[r], batch, true) == partialLayout;
+      partial[op.results[r]] = (sum || !through.empty()) && readers[op.results[r]] == 1;
+    }
+  }
+  return partial;
+}
+
+double bucketedSeconds(const PlanProblem &problem, cost::Collective kind, double bytes,
+                       cost::RankGroup group) {
+  constexpr double bucket = 25e6;
+  if (bytes >= bucket)
+    return cost::collectiveSeconds(problem.machine, kind, bytes, group);
+  return cost::collectiveSeconds(problem.machine, kind, bucket, group) * bytes / bucket;
 }
 
 double localBytes(const PlanProblem &problem, int tensor, int dpLayout, int tpLayout,
@@ -109,9 +185,11 @@ double localBytes(const PlanProblem &problem, int tensor, int dpLayout, int tpLa
 }
 
 std::vector<Strategy> strategiesOf(const PlanProblem &problem, const PlanOp &op,
-                                   const Candidate &candidate) {
+                                   const Candidate &candidate, const std::vector<char> &dpPartial) {
   const ShardingRule &rule = op.rule;
   int batch = batchFactor(problem, op);
+  std::vector<int> dpThrough =
+      batch < 0 && candidate.dp > 1 ? passingOperands(op, dpPartial) : std::vector<int>();
   bool perStep = op.phase == Phase::Update;
   std::vector<int> factors{-1};
   if (candidate.tp > 1)
@@ -141,6 +219,10 @@ std::vector<Strategy> strategiesOf(const PlanProblem &problem, const PlanOp &op,
     };
     layouts(op.operands, rule.operands, false, s.operandDp, s.operandTp);
     layouts(op.results, rule.results, true, s.resultDp, s.resultTp);
+    for (int i : dpThrough)
+      s.operandDp[i] = partialLayout;
+    if (!dpThrough.empty())
+      s.resultDp.assign(op.results.size(), partialLayout);
     OpFacts facts = op.facts;
     double share = 1;
     auto divide = [&](int factor, int64_t parts) {
@@ -172,6 +254,7 @@ std::vector<Strategy> strategiesOf(const PlanProblem &problem, const PlanOp &op,
     if (!dominated)
       result.push_back(s);
   }
+  addPassThrough(op, candidate, result);
   // A pinned sp=on takes the sequence split wherever the alternative is to do the work tp times.
   if (problem.pins.sp.value_or(false) && candidate.tp > 1) {
     auto isSequence = [&](const Strategy &s) {
@@ -200,16 +283,19 @@ double reshardSeconds(const PlanProblem &problem, int tensor, int fromDp, int fr
                       int toTp, const Candidate &candidate, bool perStep, bool &gradientSum) {
   using cost::Collective;
   double seconds = 0;
-  auto axis = [&](int from, int to, double full, cost::RankGroup group, bool isDp) {
+  auto axis = [&](int from, int to, double full, cost::RankGroup group, bool isDp) -> double {
     if (from == to || group.size <= 1)
       return 0.0;
     auto time = [&](Collective kind, double bytes) {
       return cost::collectiveSeconds(problem.machine, kind, bytes, group);
     };
+    if (to == partialLayout) // one rank keeps the value, the others take zero: needs it whole
+      return from == replicatedLayout ? 0 : time(Collective::AllGather, full);
     if (from == partialLayout) {
       // Under ZeRO a rank needs the summed gradient of its part only.
       bool scatter = to != replicatedLayout || (isDp && perStep && candidate.zero >= 1);
-      return time(scatter ? Collective::ReduceScatter : Collective::AllReduce, full);
+      Collective kind = scatter ? Collective::ReduceScatter : Collective::AllReduce;
+      return perStep ? bucketedSeconds(problem, kind, full, group) : time(kind, full);
     }
     if (to == replicatedLayout)
       return time(Collective::AllGather, full);

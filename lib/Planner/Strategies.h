@@ -13,9 +13,19 @@ namespace gpucc::planner {
 /// The factor that carries the batch dimension of one of the op's tensors; -1: none.
 int batchFactor(const PlanProblem &problem, const PlanOp &op);
 
-/// All ways to run `op`: tp on no factor, or on one that is large enough.
+/// Per tensor: under dp it is a sum that is still partial when its only reader gets it (gradients
+/// of weights, and what linear ops make of them).
+std::vector<char> dpPartialTensors(const PlanProblem &problem);
+
+/// All ways to run `op`: tp on no factor, on one that is large enough, or (linear ops) letting a
+/// partial sum over tp pass through.
 std::vector<Strategy> strategiesOf(const PlanProblem &problem, const PlanOp &op,
-                                   const Candidate &candidate);
+                                   const Candidate &candidate, const std::vector<char> &dpPartial);
+
+/// Seconds of a collective on something that is sent in buckets with others of its kind: latency is
+/// shared.
+double bucketedSeconds(const PlanProblem &problem, cost::Collective kind, double bytes,
+                       cost::RankGroup group);
 
 /// tp layouts a stored tensor may have.
 std::vector<int> storedLayouts(const PlanTensor &tensor, const Candidate &candidate);

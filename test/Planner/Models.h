@@ -61,7 +61,7 @@ public:
     o.segment = segment;
     o.operands = operands;
     o.results = {result};
-    o.rule = {factors, operandDims, {resultDims}, {}};
+    o.rule = {factors, operandDims, {resultDims}, {}, {}};
     o.cheap = cheap;
     for (int t : operands)
       o.facts.bytesRead += p.tensors[t].bytes();
@@ -135,7 +135,8 @@ public:
     return y;
   }
 
-  // Batched product of the last two dimensions: [.., m, k] x [.., n, k] (or [.., k, n]) -> [.., m, n].
+  // Batched product of the last two dimensions: [.., m, k] x [.., n, k] (or [.., k, n]) -> [.., m,
+  // n].
   int contract(const std::string &name, int a, int b, bool transposed) {
     std::vector<int64_t> as = p.tensors[a].shape, bs = p.tensors[b].shape;
     int lead = static_cast<int>(as.size()) - 2, m = lead, k = lead + 1, n = lead + 2;
@@ -179,8 +180,10 @@ public:
                 bool keepsInput = true, bool cheap = false, double perElement = 4) {
     int x = inputs[0], y = like(name, x);
     auto [factors, dims] = identity(x, whole);
-    op(name, Phase::Forward, inputs, y, factors, std::vector<Dims>(inputs.size(), dims), dims, false,
-       perElement, cheap);
+    op(name, Phase::Forward, inputs, y, factors, std::vector<Dims>(inputs.size(), dims), dims,
+       false, perElement, cheap);
+    if (!keepsInput)
+      p.ops.back().rule.linearTogether.assign(inputs.size(), true);
     tape.push_back([=, this, factors = factors, dims = dims] {
       for (int input : inputs) {
         if (!wantsGrad(input))
@@ -228,8 +231,10 @@ public:
     int64_t b = s[0], seq = split ? s[1] : s[2], d = split ? s[2] / count : s[3];
     Dims flat{{0}, {1}, {2, 3}}, apart{{0}, {2}, {1}, {3}};
     std::vector<Factor> factors{{b}, {seq}, {count}, {d}};
-    int y = split ? tensor(name, {b, count, seq, d}, 0, 2) : tensor(name, {b, seq, count * d}, 0, 1);
-    op(name, Phase::Forward, {x}, y, factors, {split ? flat : apart}, split ? apart : flat, false, 0);
+    int y =
+        split ? tensor(name, {b, count, seq, d}, 0, 2) : tensor(name, {b, seq, count * d}, 0, 1);
+    op(name, Phase::Forward, {x}, y, factors, {split ? flat : apart}, split ? apart : flat, false,
+       0);
     tape.push_back([=, this] {
       give(x, op(name + ".dx", Phase::Backward, {grad[y]}, like(name + ".dx", x), factors,
                  {split ? apart : flat}, split ? flat : apart, false, 0));
@@ -255,7 +260,8 @@ public:
   /// Emits the gradient of the loss, all backward ops and the updates.
   void backward(int y) {
     auto [factors, dims] = identity(y, true);
-    grad[y] = op("loss.dx", Phase::Backward, {y}, like("loss.dx", y), factors, {dims}, dims, false, 8);
+    grad[y] =
+        op("loss.dx", Phase::Backward, {y}, like("loss.dx", y), factors, {dims}, dims, false, 8);
     for (size_t i = tape.size(); i-- > 0;) {
       segment = tapeSegment(i);
       tape[i]();
@@ -265,8 +271,8 @@ public:
         continue;
       segment = weightSegment[w];
       auto [f, d] = identity(w, false);
-      op(p.tensors[w].name + ".update", Phase::Update, {w, g}, like(p.tensors[w].name + ".new", w), f,
-         {d, d}, d, false, 12);
+      op(p.tensors[w].name + ".update", Phase::Update, {w, g}, like(p.tensors[w].name + ".new", w),
+         f, {d, d}, d, false, 12);
       p.ops.back().facts.bytesRead += p.tensors[w].optimizerBytes;
       p.ops.back().facts.bytesWritten += p.tensors[w].optimizerBytes;
       p.ops.back().newStateOf = {w};
@@ -319,6 +325,7 @@ private:
     auto [factors, dims] = identity(t, false);
     it->second = op(p.tensors[t].name + ".add", Phase::Backward, {it->second, g},
                     like(p.tensors[t].name + ".add", t), factors, {dims, dims}, dims, false, 1);
+    p.ops.back().rule.linearTogether = {true, true};
   }
 
   std::vector<std::function<void()>> tape;

@@ -1,15 +1,17 @@
 //===- Assign.h - one choice per node, pairwise costs -----------*- C++ -*-===//
 //
-// What: every node takes one of its choices; a choice costs, a pair of choices at an edge costs; the
-// sum shall be least. The op-level sharding problem in its plainest form (Alpa's ILP, the contest of
+// What: every node takes one of its choices; a choice costs, a pair of choices at an edge costs;
+// the sum shall be least. The op-level sharding problem in its plainest form (Alpa's ILP, the
+// contest of
 // ../data/iopddl without time), and the form this project solves exactly where it can.
 //
-// Example: two matrix products in a row, choices {none, tp}: node costs {4, 2} and {4, 2}, edge cost
-// 1 where the choices differ. Best: tp, tp = 4.
+// Example: two matrix products in a row, choices {none, tp}: node costs {4, 2} and {4, 2}, edge
+// cost 1 where the choices differ. Best: tp, tp = 4.
 //
-// Exact: bucket elimination (Dechter 1999) along a min-degree order; nodes with one choice are folded
-// away first. Where a table would exceed `tableLimit` entries the bucket is split (mini-buckets): the
-// value is then a lower bound, the assignment a good start that coordinate descent improves.
+// Exact: bucket elimination (Dechter 1999) along a min-degree order; nodes with one choice are
+// folded away first. Where a table would exceed `tableLimit` entries the bucket is split
+// (mini-buckets): the value is then a lower bound, the assignment a good start that coordinate
+// descent improves.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_PLANNER_ASSIGN_H

@@ -4,13 +4,13 @@
 // choice of every op, minimising step time under the memory of a rank. Returns the best, what else
 // was considered and what it would lose, and why well-known layouts were not chosen.
 //
-// Ranks are numbered stage by stage, inside a stage dp by dp, tp innermost: tp groups have stride 1,
-// dp groups stride tp, stages stride dp * tp.
+// Ranks are numbered stage by stage, inside a stage dp by dp, tp innermost: tp groups have stride
+// 1, dp groups stride tp, stages stride dp * tp.
 //
 // The time of a candidate is additive inside a stage (ops and edges, forward and backward per
 // micro-batch, gradient reduction and update per step); stages are put together by running the
-// pipeline schedule. `buildLayoutProblem` + `evaluateLayout` are public so that a test can enumerate
-// all choices and compare.
+// pipeline schedule. `buildLayoutProblem` + `evaluateLayout` are public so that a test can
+// enumerate all choices and compare.
 //
 // Example: GPT-2 medium on 8 H100: `planLayout(problem)`, best.candidate.dump() = "dp=8 tp=1 ...".
 //
@@ -38,9 +38,12 @@ struct Candidate {
 /// How a tensor lies on the tp axis: a dimension, or one of these.
 constexpr int replicatedLayout = -1, partialLayout = -2;
 
+/// `tpFactor` of a linear op that every rank runs on its partial sum.
+constexpr int passThroughFactor = -2;
+
 /// One way to run an op: the factor that tp splits, and what follows for its tensors.
 struct Strategy {
-  int tpFactor = -1; ///< -1: every tp rank runs the whole op
+  int tpFactor = -1; ///< -1: every tp rank runs the whole op; or passThroughFactor
   std::vector<int> operandTp, resultTp; ///< tp layout per operand and result
   std::vector<int> operandDp, resultDp; ///< dp layout likewise
   double seconds = 0;                   ///< one run of the op on one rank
@@ -107,11 +110,11 @@ struct PlanResult {
   LayoutCost cost;
   Mesh mesh; ///< of one stage: dp, tp
   std::vector<PlannedOp> ops;
-  std::vector<Sharding> states;           ///< per tensor; empty dims for tensors that are no states
-  std::vector<Considered> alternatives;   ///< by time, the best first, those that fit
-  std::vector<Considered> rejected;       ///< did not fit
-  std::vector<Considered> wellKnown;      ///< named layouts and what they lose ("data parallel"...)
-  double lowerBoundSeconds = 0;           ///< of the best candidate's op choices
+  std::vector<Sharding> states;         ///< per tensor; empty dims for tensors that are no states
+  std::vector<Considered> alternatives; ///< by time, the best first, those that fit
+  std::vector<Considered> rejected;     ///< did not fit
+  std::vector<Considered> wellKnown;    ///< named layouts and what they lose ("data parallel"...)
+  double lowerBoundSeconds = 0;         ///< of the best candidate's op choices
   int64_t candidates = 0, steps = 0;
   std::string explain(const PlanProblem &problem) const; ///< for a person
 };

@@ -22,12 +22,12 @@
 // of its tensors); `contractW` therefore leaves dW partial over dp, and the edge dW -> sgd pays the
 // gradient all-reduce. The choice per op is the factor that tp splits: for `contract` i (rows), j
 // (columns of W), k (reduce: h partial over tp) or none. A weight is a node of its own with the
-// layouts "replicated" and "tp on dimension d". Choosing j for contract, reluGrad, contractW and sgd
-// and "tp on dimension 1" for W gives the column-parallel layout without any tp collective.
+// layouts "replicated" and "tp on dimension d". Choosing j for contract, reluGrad, contractW and
+// sgd and "tp on dimension 1" for W gives the column-parallel layout without any tp collective.
 //
 // Sizes are global: shapes and facts are those of the whole step on one device; the planner divides
-// them. `segment` is the pipeline's unit: ops of one segment stay in one stage, segments are numbered
-// along the forward direction (embedding, layers, head).
+// them. `segment` is the pipeline's unit: ops of one segment stay in one stage, segments are
+// numbered along the forward direction (embedding, layers, head).
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_PLANNER_PROBLEM_H
@@ -50,9 +50,9 @@ struct PlanTensor {
   std::string name;
   std::vector<int64_t> shape; ///< of the whole step
   DType type = DType::F32;
-  int batchDim = -1;    ///< dimension that dp and micro-batches divide; -1: none
-  int sequenceDim = -1; ///< dimension that sequence parallelism may split; -1: none
-  bool isState = false; ///< lives across steps; read by ops, written through newStateOf
+  int batchDim = -1;         ///< dimension that dp and micro-batches divide; -1: none
+  int sequenceDim = -1;      ///< dimension that sequence parallelism may split; -1: none
+  bool isState = false;      ///< lives across steps; read by ops, written through newStateOf
   double gradientBytes = 0;  ///< for states: bytes of its accumulated gradient (global)
   double optimizerBytes = 0; ///< for states: bytes of moments and masters (global)
 
@@ -61,13 +61,13 @@ struct PlanTensor {
 
 struct PlanOp {
   std::string name;
-  OpFacts facts;     ///< of the whole step
-  ShardingRule rule; ///< over operands and results in this order
+  OpFacts facts;                      ///< of the whole step
+  ShardingRule rule;                  ///< over operands and results in this order
   std::vector<int> operands, results; ///< tensor indices
   Phase phase = Phase::Forward;
   int segment = 0;
-  bool cheap = false;       ///< recompute mode "selective" runs it again in backward
-  bool noRecompute = false; ///< never run again: random with state, side effect
+  bool cheap = false;          ///< recompute mode "selective" runs it again in backward
+  bool noRecompute = false;    ///< never run again: random with state, side effect
   std::vector<int> newStateOf; ///< per result: the state tensor it replaces, -1 none; may be empty
 };
 
@@ -92,8 +92,8 @@ struct PlanProblem {
   int numSegments = 1;
   int64_t batch = 1; ///< extent of the batch dimension
   cost::Machine machine;
-  int64_t ranks = 0;         ///< 0: all devices of the machine
-  double memoryLimit = 0;    ///< bytes per rank; 0: the device's memory
+  int64_t ranks = 0;            ///< 0: all devices of the machine
+  double memoryLimit = 0;       ///< bytes per rank; 0: the device's memory
   double gradientOverlap = 0.5; ///< share of gradient communication hidden behind backward
   bool tf32 = false;
   Pins pins;
