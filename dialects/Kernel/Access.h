@@ -19,7 +19,9 @@ namespace gpucc::kernel {
 llvm::SmallVector<int64_t> getStrides(mlir::ShapedType type);
 /// Elements from the first to the last one, both included.
 int64_t getSpan(mlir::ShapedType type);
-/// The offset in elements as an expression over the map's inputs.
+/// Also joins what a reshape split: (x floordiv 7) * 7 + x mod 7 = x.
+mlir::AffineExpr simplifyOffset(mlir::AffineExpr offset, unsigned dims);
+/// The offset in elements as an expression over the map's inputs (dimensions, no symbols).
 mlir::AffineExpr getOffsetExpr(mlir::AffineMap map, mlir::ShapedType type);
 /// expr(dim + step) - expr(dim) when that is a constant.
 std::optional<int64_t> getStride(mlir::AffineExpr expr, unsigned dim, int64_t step = 1);

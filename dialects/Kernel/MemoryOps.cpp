@@ -10,7 +10,8 @@ static AffineMap identityMap(OpBuilder &builder, Value view) {
 
 /// (C1) of both.
 static LogicalResult verifyMap(Operation *op, AffineMap map, unsigned inputs, ShapedType type) {
-  if (map.getNumResults() == type.getRank() && map.getNumInputs() == inputs)
+  if (map.getNumResults() == type.getRank() && map.getNumDims() == inputs &&
+      map.getNumSymbols() == 0)
     return success();
   return op->emitOpError("(C1) has a map of ")
          << map.getNumInputs() << " inputs and " << map.getNumResults() << " results for " << inputs

@@ -1,0 +1,16 @@
+//===- Passes.h - kernels, before the two lowerings part --------*- C++ -*-===//
+// See Passes.td. Order: expand-skeletons (where the target has none), collapse-loops, expand-math.
+#ifndef GPUCC_TRANSFORMS_KERNEL_PASSES_H
+#define GPUCC_TRANSFORMS_KERNEL_PASSES_H
+
+#include "dialects/Kernel/Kernel.h"
+#include "mlir/Pass/Pass.h"
+
+namespace gpucc {
+#define GEN_PASS_DECL
+#include "lib/Transforms/Kernel/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "lib/Transforms/Kernel/Passes.h.inc"
+} // namespace gpucc
+
+#endif // GPUCC_TRANSFORMS_KERNEL_PASSES_H

@@ -1,0 +1,61 @@
+//===- Passes.td - kernels, before the two lowerings part --*- tablegen -*-===//
+#ifndef GPUCC_TRANSFORMS_KERNEL_PASSES
+#define GPUCC_TRANSFORMS_KERNEL_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandSkeletons : Pass<"gpucc-expand-skeletons", "::gpucc::kernel::FuncOp"> {
+  let summary = "turns contract, convolution and attention into programs of loops";
+  let description = [{
+    The way of last resort: any type, any shape, no matrix unit. One program per row of the result,
+    one loop over the row, an inner loop over what is summed.
+
+    Before: `kernel.contract %a, %b extents [1, 8, 4, 16] ... epilogue { ^bb0(%acc, %b, %i, %j): E }`
+
+    After:
+    ```
+    kernel.program (%b, %i) in (1, 8) {
+      kernel.loop (%j) in (4) {
+        %acc = kernel.loop (%k) in (16) -> (add f32) { a[b,i,k] * b[b,k,j] }
+        E
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::gpucc::kernel::KernelDialect"];
+  let statistics = [Statistic<"numExpanded", "expanded", "Skeletons turned into loops">];
+}
+
+def CollapseLoops : Pass<"gpucc-collapse-loops", "::gpucc::kernel::FuncOp"> {
+  let summary = "joins neighbouring dimensions of loops that walk memory as one";
+  let description = [{
+    Only dimensions that occur in nothing but the maps of loads and stores, all of which step by
+    the extent of the next dimension. The order of reductions, a function of the linear index, does
+    not change. Vectors then run over 49 elements instead of 7 times 7.
+
+    Before: `kernel.loop (%i, %j) in (7, 7) -> (add f32) { x[%r, %i, %j] : memref<8x7x7xf32> }`
+
+    After: `kernel.loop (%n) in (49) -> (add f32) { x[%r, %n floordiv 7, %n mod 7] }`, whose offset
+    is linear in %n.
+  }];
+  let dependentDialects = ["::gpucc::kernel::KernelDialect"];
+  let statistics = [Statistic<"numCollapsed", "collapsed", "Dimensions joined with their neighbour">];
+}
+
+def ExpandMath : Pass<"gpucc-expand-math", "::gpucc::kernel::FuncOp"> {
+  let summary = "writes math functions as arithmetic, once, on scalars";
+  let description = [{
+    Both targets then run the same operations in the same order and give the same bits. f16 and bf16
+    are computed in f32 and rounded after each operation. exp, log, tanh, erf, sin, cos, pow of f32
+    are our own (faster and closer than upstream's polynomials, which serve for the rest); f64 stays
+    with the target's library.
+
+    Before: `%y = math.exp %x : f32`
+
+    After: `%y` from fma, shift and select of `%x`; within 1 ulp, zero below 2^-126.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"numWidened", "widened", "f16 and bf16 operations computed in f32">];
+}
+
+#endif // GPUCC_TRANSFORMS_KERNEL_PASSES

@@ -1,0 +1,56 @@
+//===- Lower.cpp - kernel.func to the llvm dialect ------------------------===//
+#include "gpucc/Conversion/KernelToLoops/Passes.h"
+#include "gpucc/Transforms/Kernel/Passes.h"
+#include "lib/Target/Host/Pieces.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace gpucc;
+
+/// On kernels: the same work on every target.
+static void addKernelPasses(OpPassManager &pm) {
+  OpPassManager &kernels = pm.nest<kernel::FuncOp>();
+  kernels.addPass(createExpandSkeletons());
+  kernels.addPass(createCollapseLoops());
+  kernels.addPass(createExpandMath());
+}
+
+/// Vector loops to the llvm dialect. Views become bare pointers.
+static void addLoweringPasses(OpPassManager &pm) {
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createLoopInvariantCodeMotionPass());
+  // bf16 by integer arithmetic: the instruction that converts to it flushes denormals.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  ConvertFuncToLLVMPassOptions func;
+  func.useBarePtrCallConv = true;
+  pm.addPass(createConvertFuncToLLVMPass(func));
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
+LogicalResult host::lowerToLlvmDialect(ModuleOp module, int64_t width) {
+  PassManager pm(module.getContext());
+  addKernelPasses(pm);
+  KernelToLoopsOptions loops;
+  loops.width = width;
+  pm.addPass(createKernelToLoops(loops));
+  addLoweringPasses(pm);
+  return pm.run(module);
+}

@@ -1,0 +1,65 @@
+//===- ScalarMath.h - f32 functions as arithmetic ---------------*- C++ -*-===//
+//
+// Each function builds, at the builder's place, the operations that compute it
+// for one f32 (or f64 where said). Only +, -, *, fma, comparisons, selects and
+// integer operations on bits occur, so every target gives the same bits.
+//
+//   ScalarMath math(builder, loc, builder.getF32Type());
+//   Value y = math.exp(x);    // 0.9 ulp, +inf above 88.72, 0 below -87.33, NaN for NaN
+//
+//===----------------------------------------------------------------------===//
+#ifndef GPUCC_LIB_TRANSFORMS_KERNEL_SCALARMATH_H
+#define GPUCC_LIB_TRANSFORMS_KERNEL_SCALARMATH_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Builders.h"
+
+namespace gpucc {
+
+class ScalarMath {
+public:
+  ScalarMath(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type)
+      : b(builder), loc(loc), type(type) {}
+
+  mlir::Value exp(mlir::Value x);
+  mlir::Value log(mlir::Value x);
+  mlir::Value tanh(mlir::Value x);
+  mlir::Value erf(mlir::Value x);
+  mlir::Value sin(mlir::Value x) { return sinCos(x, /*quadrant=*/0); }
+  mlir::Value cos(mlir::Value x) { return sinCos(x, /*quadrant=*/1); }
+  /// Through log and exp in f64: the error of the product would be multiplied in f32.
+  mlir::Value pow(mlir::Value x, mlir::Value y);
+
+private:
+  using Value = mlir::Value;
+  Value constant(double v);
+  Value integer(int64_t v);
+  Value add(Value x, Value y);
+  Value sub(Value x, Value y);
+  Value mul(Value x, Value y);
+  Value fma(Value x, Value y, Value z);
+  Value abs(Value x);
+  Value copySign(Value x, Value sign);
+  Value select(Value condition, Value x, Value y);
+  Value compare(mlir::arith::CmpFPredicate predicate, Value x, Value y);
+  Value bits(Value x);
+  Value fromBits(Value x);
+  /// ((c0 x + c1) x + c2) ... by fma.
+  Value horner(Value x, llvm::ArrayRef<double> coefficients);
+  /// exp without the cases x > 88.72 and NaN.
+  Value expCore(Value x);
+  Value sinCos(Value x, int64_t quadrant);
+  /// f64: natural logarithm of a positive finite normal number, relative error below 1e-13.
+  Value logPositive64(Value x);
+  /// f64: e^x for |x| < 200, relative error below 1e-13.
+  Value exp64(Value x);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  mlir::Type type;
+};
+
+} // namespace gpucc
+
+#endif // GPUCC_LIB_TRANSFORMS_KERNEL_SCALARMATH_H
