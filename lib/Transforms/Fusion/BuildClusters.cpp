@@ -108,10 +108,22 @@ static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> o
   for (Value v : inputs)
     mapping.map(v, body->addArgument(v.getType(), v.getLoc()));
   OpBuilder inner = OpBuilder::atBlockEnd(body);
+  std::map<std::vector<const void *>, Operation *> seen; // equal ops, such as copied broadcasts
   for (Operation *op : all) {
     Operation *copy = inner.clone(*op, mapping);
     copy->removeDiscardableAttr(base::backwardAttr);
     copy->removeDiscardableAttr("dist.stage");
+    std::vector<const void *> key{copy->getName().getAsOpaquePointer(),
+                                  copy->getAttrDictionary().getAsOpaquePointer()};
+    for (Type t : copy->getResultTypes())
+      key.push_back(t.getAsOpaquePointer());
+    for (Value v : copy->getOperands())
+      key.push_back(v.getAsOpaquePointer());
+    auto [it, isNew] = seen.try_emplace(key, copy);
+    if (isNew)
+      continue;
+    copy->erase();
+    mapping.map(op->getResults(), it->second->getResults());
   }
   SmallVector<Value> yielded;
   for (Value v : outputs)
@@ -125,9 +137,12 @@ static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> o
 
 /// Free leaves that only clusters used, and copied ops whose users are all gone.
 static void eraseUnused(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (op.use_empty() && isMemoryEffectFree(&op) && isa<graph::GraphDialect>(op.getDialect()))
-      op.erase();
+  SmallVector<Operation *> ops;
+  for (Operation &op : block.without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty() && isMemoryEffectFree(op) && isa<graph::GraphDialect>(op->getDialect()))
+      op->erase();
 }
 
 SmallVector<graph::ClusterOp> fusion::buildClusters(Block &block, GroupGraph &groups,

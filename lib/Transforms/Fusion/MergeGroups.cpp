@@ -97,7 +97,9 @@ void GroupMerger::remark(GroupId producer, GroupId consumer, StringRef why) cons
 //===----------------------------------------------------------------------===//
 
 bool GroupMerger::tryMerge(GroupId producer, GroupId consumer, std::string &why) {
-  if (isBackward(graph.opsOf(producer).front()) != isBackward(graph.opsOf(consumer).front())) {
+  ArrayRef<Operation *> made = graph.opsOf(producer);
+  bool cheap = made.size() == 1 && policy.isCheapToCopy(made.front());
+  if (!cheap && isBackward(made.front()) != isBackward(graph.opsOf(consumer).front())) {
     why = "one is forward, the other backward: recomputation needs them apart";
     return false;
   }
