@@ -3,11 +3,15 @@
 //   gpucc-translate --to=frontend model.onnx                 the file as it is
 //   gpucc-translate --profile batch=4,seq=16 model.onnx      what it means (graph)
 //   gpucc-translate --train model.onnx                       weights become state
+//   gpucc-translate --onnx-tests DIR                         official node tests, evaluated
 //
 // Exit code: 0 fine, 2 broken model or usage, 3 a model with missing operators.
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Pipelines/LoadModel.h"
+#include "gpucc/Pipelines/OnnxTests.h"
+#include "gpucc/Reference/Evaluator.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
@@ -29,6 +33,52 @@ static cl::opt<bool> followLinks("follow-links",
                                  cl::desc("External data may be links out of the model's folder"));
 static cl::opt<bool> locations("locations", cl::desc("Print source locations"));
 
+static cl::opt<bool> onnxTests("onnx-tests",
+                               cl::desc("The argument is a folder of ONNX node tests"));
+static cl::opt<std::string> filter("filter", cl::desc("Glob over test names"), cl::init("*"));
+static cl::opt<unsigned> jobs("jobs", cl::desc("Tests at a time"), cl::init(1));
+
+/// @main by the Reference evaluator.
+static TestVerdict evaluate(mlir::ModuleOp module, const std::string &folder,
+                            const std::map<std::string, HostTensor> &inputs,
+                            std::vector<HostTensor> &outputs, std::string &error) {
+  auto function = module.lookupSymbol<mlir::func::FuncOp>("main");
+  std::vector<HostTensor> arguments;
+  for (unsigned i = 0; function && i < function.getNumArguments(); ++i) {
+    auto name = function.getArgAttrOfType<mlir::StringAttr>(i, base::nameAttr);
+    auto it = inputs.find(name ? name.getValue().str() : "");
+    if (it == inputs.end()) {
+      error = "no value for argument " + std::to_string(i);
+      return TestVerdict::Fail;
+    }
+    arguments.push_back(it->second);
+  }
+  FileWeights weights(folder);
+  auto results = evaluateFunction(function, arguments, weights);
+  if (mlir::failed(results)) {
+    error = "evaluation failed";
+    return TestVerdict::Fail;
+  }
+  outputs.assign(results->begin(), results->end());
+  return TestVerdict::Pass;
+}
+
+static int runTests() {
+  OnnxTestOptions options;
+  options.filter = filter;
+  options.jobs = jobs;
+  options.report = [](const OnnxTestResult &result) {
+    const char *words[] = {"pass        ", "FAIL        ", "unsupported "};
+    outs() << words[static_cast<int>(result.verdict)] << result.name
+           << (result.detail.empty() ? "" : ": ") << result.detail << "\n";
+    outs().flush();
+  };
+  auto results = runOnnxTests({inputFile}, options, evaluate);
+  outs() << summaryLine(results) << "\n";
+  return llvm::any_of(results,
+                      [](const OnnxTestResult &r) { return r.verdict == TestVerdict::Fail; });
+}
+
 static int write(mlir::ModuleOp module) {
   std::error_code failed;
   ToolOutputFile out(outputFile, failed, sys::fs::OF_Text);
@@ -48,6 +98,8 @@ static int write(mlir::ModuleOp module) {
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "from model files to IR\n");
+  if (onnxTests)
+    return runTests();
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context, errs());
