@@ -1,5 +1,6 @@
 //===- Decomposition.cpp - composites through their expansion -------------===//
 #include "dialects/Graph/Decomposition.h"
+#include "dialects/Graph/Evaluate.h"
 #include "dialects/Graph/Facts.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -30,8 +31,7 @@ HostTensor converted(const HostTensor &from, DType to) {
   if (from.dtype() == to)
     return from;
   HostTensor t(to, from.shape());
-  for (int64_t i = 0, n = t.numElements(); i < n; ++i)
-    t.setFloat(i, from.getFloat(i));
+  fromDoubles(toDoubles(from), t);
   return t;
 }
 } // namespace

@@ -66,7 +66,7 @@ def IotaOp : Graph_Op<"iota", [RuleAndLocal]> {
 def RngUniformOp : Graph_Op<"rng_uniform", [RuleAndLocal]> {
   let summary = "counter-based uniform numbers in [0, 1)";
   let description = [{
-    Philox4x32-10 (Salmon et al., SC 2011). Key = (`seed`, `ordinal`); counter = (`step`, linear
+    Philox4x32-10 (Salmon et al., SC 2011). Key = low 32 bits of (`seed`, `ordinal`); counter = (`step`, linear
     index of the element in a tensor of shape `global_shape`), where the element's global index is
     its local one plus `offsets`. So the same numbers appear on any layout and on recomputation.
     The linear index / 4 is the counter's low 64 bits, index mod 4 selects the output word, the
