@@ -1,0 +1,85 @@
+//===- Passes.td - from a program to programs of ranks -----*- tablegen -*-===//
+#ifndef GPUCC_TRANSFORMS_DIST_PASSES
+#define GPUCC_TRANSFORMS_DIST_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def Propagate : Pass<"gpucc-propagate", "::mlir::ModuleOp"> {
+  let summary = "gives every value a sharding, from pins";
+  let description = [{
+    `dp` splits the batch dimension of inputs and labels; `tp` splits the weights of matrix work so that
+    few bytes are sent (AxisSearch.h: columns then rows, as Megatron-LM does, comes out of it); `sp` also
+    splits activations between them along another dimension; `zero=1` splits optimizer state and update
+    over dp: gradients are reduce-scattered, parameters gathered. Values with `dist.sharding`, and
+    dist.constraint ops, are obeyed.
+
+    Before, with dp=2:
+    ```
+    func.func @main(%x: tensor<8x16xf32> {base.kind = "input"}, %w: tensor<16x4xf32> {base.kind = "state", ...}) {
+      %0 = graph.contract %x, %w {...} : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    ```
+    After:
+    ```
+    dist.mesh @mesh <["dp" = 2]>
+    func.func @main(%x: tensor<8x16xf32> {dist.sharding = #dist.sharding<[{"dp"}, {} ]>}, ...) {
+      %0 = graph.contract %x, %w {..., dist.sharding = [#dist.sharding<[{"dp"}, {} ]>]} : ...
+    ```
+  }];
+  let options = [
+    Option<"dataParallel", "dp", "int64_t", "1", "data parallel ranks">,
+    Option<"tensorParallel", "tp", "int64_t", "1", "tensor parallel ranks">,
+    Option<"stages", "pp", "int64_t", "1", "pipeline stages">,
+    Option<"sequence", "sp", "std::string", "\"off\"", "on: split activations between tensor parallel regions">,
+    Option<"zero", "zero", "int", "0", "1: split optimizer state over dp">,
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches per optimizer step (accumulation included)">,
+    Option<"reduce", "reduce-gradients", "std::string", "\"auto\"", "step, update or auto: when gradients are reduced over dp">,
+    Option<"beam", "beam", "int64_t", "16", "ways the search keeps">
+  ];
+  let statistics = [
+    Statistic<"numReshards", "reshards", "dist.reshard ops made">,
+    Statistic<"numSplit", "split-parameters", "parameters that tensor parallelism splits">,
+    Statistic<"numWhole", "whole-parameters", "parameters that tensor parallelism leaves whole">,
+    Statistic<"sentBytes", "sent-bytes", "bytes one rank sends per micro-batch and update">
+  ];
+  let dependentDialects = ["::gpucc::dist::DistDialect", "::gpucc::graph::GraphDialect"];
+}
+
+def NumberOps : Pass<"gpucc-number-ops", "::mlir::ModuleOp"> {
+  let summary = "numbers the ops of each function, to find them again after partitioning";
+  let description = [{
+    Puts `dist.origin = 0, 1, …` on the ops of every function, in order. Copies that cut-stages and
+    partition make keep the number, so the evaluator can compare value by value.
+  }];
+  let statistics = [Statistic<"numOps", "ops", "ops numbered">];
+  let dependentDialects = ["::gpucc::dist::DistDialect"];
+}
+
+def Partition : Pass<"gpucc-partition", "::mlir::ModuleOp"> {
+  let summary = "turns functions of global values into the functions that one rank executes";
+  let description = [{
+    Types become those of a rank's block, each op is rebuilt by its own local form, and each
+    dist.reshard becomes the cheapest known sequence of collectives and local slices (Reshard.h).
+    All ranks of a stage execute the same function; offsets enter by dist.axis_index. Arguments and
+    results keep `dist.sharding`: the plan cuts weights and state by it.
+
+    Before, on <["dp" = 2]>:
+    ```
+    %1 = dist.reshard %0 on @mesh from <[{} ], partial = ["dp"] sum> to <[{"dp"} ]> : tensor<8xf32>
+    ```
+    After:
+    ```
+    %1 = dist.reduce_scatter sum %0 on @mesh over ["dp"] dim 0 : tensor<8xf32> -> tensor<4xf32>
+    ```
+  }];
+  let options = [
+    Option<"keepShardings", "keep-shardings", "bool", "false",
+           "keep dist.sharding and dist.origin on ops, for the evaluator">
+  ];
+  let statistics = [
+    Statistic<"numCollectives", "collectives", "collectives in the local functions">,
+    Statistic<"numSlices", "slices", "local slices by axis index">
+  ];
+  let dependentDialects = ["::gpucc::dist::DistDialect", "::gpucc::graph::GraphDialect"];
+}
+
+#endif // GPUCC_TRANSFORMS_DIST_PASSES
