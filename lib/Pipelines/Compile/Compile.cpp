@@ -1,0 +1,153 @@
+//===- Compile.cpp - from a model file to a plan file ---------------------===//
+#include "gpucc/Pipelines/Compile.h"
+
+#include "Kernels.h"
+#include "Phases.h"
+#include "dialects/Plan/Plan.h"
+#include "gpucc/Pipelines/LoadModel.h"
+#include "gpucc/Pipelines/Register.h"
+#include "gpucc/Reference/Evaluator.h"
+#include "gpucc/Target/Host/Host.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+using namespace gpucc;
+
+struct Compilation::State {
+  CompileOptions options;
+  CompileHooks hooks;
+  DialectRegistry registry;
+  std::unique_ptr<MLIRContext> context;
+  llvm::SourceMgr sources;
+  std::unique_ptr<SourceMgrDiagnosticHandler> handler;
+  OwningOpRef<ModuleOp> module;
+  std::string folder;
+  Phase reached = Phase::Frontend;
+  std::vector<KernelReport> kernels;
+
+  void say(const std::string &line) {
+    if (hooks.progress)
+      hooks.progress(line);
+  }
+};
+
+Compilation::Compilation(CompileOptions options, CompileHooks hooks)
+    : state(std::make_unique<State>()) {
+  state->options = std::move(options);
+  state->hooks = std::move(hooks);
+  registerAllDialects(state->registry);
+  // One thread per job: results do not depend on it, only the order of remarks would.
+  state->context = std::make_unique<MLIRContext>(state->registry, MLIRContext::Threading::DISABLED);
+  state->handler =
+      std::make_unique<SourceMgrDiagnosticHandler>(state->sources, state->context.get(), llvm::errs());
+}
+
+Compilation::~Compilation() = default;
+
+ModuleOp Compilation::module() const { return *state->module; }
+const std::string &Compilation::folder() const { return state->folder; }
+const CompileOptions &Compilation::options() const { return state->options; }
+const std::vector<KernelReport> &Compilation::kernels() const { return state->kernels; }
+
+std::string Compilation::print() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  flags.elideLargeElementsAttrs(16);
+  state->module->print(os, flags);
+  os << '\n';
+  return text;
+}
+
+static ConversionOptions conversionOptions(const CompileOptions &options) {
+  ConversionOptions conversion;
+  for (const auto &[name, sizes] : options.profiles)
+    conversion.profiles.push_back({name, sizes});
+  conversion.train = options.train.has_value();
+  return conversion;
+}
+
+int Compilation::runTo(Phase phase) {
+  State &s = *state;
+  if (!s.module) {
+    s.say("import " + s.options.model);
+    OnnxOptions import;
+    import.followLinks = s.options.followLinks;
+    if (phase == Phase::Frontend) {
+      OnnxModel model = importOnnx(s.context.get(), s.options.model, import);
+      s.module = std::move(model.module);
+      s.folder = model.folder;
+      return frontend::exitCode(model.status);
+    }
+    LoadedModel model =
+        loadModel(s.context.get(), s.options.model, import, conversionOptions(s.options));
+    if (model.status != frontend::Status::Ok)
+      return frontend::exitCode(model.status);
+    s.module = std::move(model.module);
+    s.folder = model.folder;
+  }
+  for (int next = static_cast<int>(s.reached) + 1; next <= static_cast<int>(phase); ++next) {
+    auto nextPhase = static_cast<Phase>(next);
+    s.say(std::string("phase ") + name(nextPhase));
+    PassManager pm(s.context.get());
+    buildPhase(pm, nextPhase, s.options);
+    if (failed(pm.run(*s.module)))
+      return 2;
+    s.reached = nextPhase;
+  }
+  return 0;
+}
+
+int Compilation::writePlan(const std::string &path) {
+  State &s = *state;
+  s.say("kernels");
+  KernelCode code;
+  if (failed(compileKernels(*s.module, s.options, code, s.kernels)))
+    return 2;
+  s.module->walk([&](plan::LaunchOp launch) {
+    for (KernelReport &k : s.kernels)
+      k.launches += k.name == launch.getKernel();
+  });
+  s.say("write " + path);
+  PlanOptions plan;
+  plan.producer = "gpucc 0.1.0";
+  plan.model = llvm::sys::path::stem(s.options.model).str();
+  plan.modelFolder = s.folder;
+  plan.cuda = s.options.target.cuda;
+  plan.architectures = s.options.target.archs;
+  if (!plan.cuda)
+    plan.architectures = {s.options.target.cpuLevel.empty() ? host::getNativeCpuLevel()
+                                                            : s.options.target.cpuLevel};
+  plan.training = s.options.train.has_value();
+  plan.externalWeights = s.options.externalWeights;
+  return failed(gpucc::writePlan(*s.module, code, plan, path)) ? 2 : 0;
+}
+
+int Compilation::evaluate(const std::map<std::string, HostTensor> &arguments,
+                          std::map<std::string, HostTensor> &results, const std::string &function) {
+  auto f = state->module->lookupSymbol<func::FuncOp>(function);
+  if (!f) {
+    state->module->emitError() << "there is no function @" << function << " to evaluate";
+    return 2;
+  }
+  SmallVector<HostTensor> values;
+  for (unsigned i = 0; i < f.getNumArguments(); ++i) {
+    auto name = f.getArgAttrOfType<StringAttr>(i, base::nameAttr);
+    auto it = name ? arguments.find(name.str()) : arguments.end();
+    if (it == arguments.end()) {
+      f.emitError() << "argument " << i << " ('" << (name ? name.getValue() : "")
+                    << "') was not given a value";
+      return 2;
+    }
+    values.push_back(it->second);
+  }
+  FileWeights weights(state->folder);
+  FailureOr<SmallVector<HostTensor>> outcome = evaluateFunction(f, values, weights);
+  if (failed(outcome))
+    return 2;
+  for (unsigned i = 0; i < f.getNumResults(); ++i)
+    if (auto name = f.getResultAttrOfType<StringAttr>(i, base::nameAttr))
+      results[name.str()] = (*outcome)[i];
+  return 0;
+}

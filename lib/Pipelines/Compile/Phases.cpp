@@ -1,0 +1,116 @@
+//===- Phases.cpp - which passes, in which order, and why -----------------===//
+//
+// The order of passes and the reason for each place (numbers: docs/pipeline.md).
+//
+//===----------------------------------------------------------------------===//
+#include "Phases.h"
+
+#include "gpucc/Conversion/GraphToSched/Passes.h"
+#include "gpucc/Conversion/SchedToPlan/Passes.h"
+#include "gpucc/Transforms/Dist/Passes.h"
+#include "gpucc/Transforms/Fusion/Passes.h"
+#include "gpucc/Transforms/Training/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace gpucc;
+
+/// Import has bound the profiles: shapes are static. Composites are raised before differentiation and
+/// sharding, which are better on composites.
+static void buildGraphPhase(OpPassManager &pm, const CompileOptions &) {
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+}
+
+/// Mixed precision first, so that backward inherits the types and masters stay f32; CSE last, because the
+/// search must see what backward really computes.
+static void buildTrainPhase(OpPassManager &pm, const CompileOptions &options) {
+  if (!options.train)
+    return;
+  const TrainSpec &train = *options.train;
+  FreezeParametersOptions freeze;
+  freeze.patterns.assign(train.freeze.begin(), train.freeze.end());
+  pm.addPass(createFreezeParameters(freeze));
+  DifferentiateOptions differentiate;
+  differentiate.loss = train.loss;
+  differentiate.ignoreIndex = train.ignoreIndex;
+  pm.addPass(createDifferentiate(differentiate));
+  AddOptimizerOptions optimizer;
+  optimizer.optimizer = train.optimizer;
+  optimizer.learningRate = train.learningRate;
+  optimizer.momentum = train.momentum;
+  optimizer.weightDecay = train.weightDecay;
+  optimizer.beta1 = train.beta1;
+  optimizer.beta2 = train.beta2;
+  optimizer.epsilon = train.epsilon;
+  optimizer.clipNorm = train.clipNorm;
+  optimizer.schedule = train.schedule;
+  pm.addPass(createAddOptimizer(optimizer));
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+}
+
+/// No canonicalizer between propagate and partition: it would lose shardings.
+static void buildDistPhase(OpPassManager &, const CompileOptions &) {}
+
+/// On the shapes that execute. Fusion after partition, so that pack and unpack around collectives fuse.
+static void buildFusePhase(OpPassManager &pm, const CompileOptions &options) {
+  std::string target = options.target.cuda ? "cuda" : "host";
+  PrepareFusionOptions prepare;
+  prepare.target = target;
+  pm.addNestedPass<func::FuncOp>(createPrepareFusion(prepare));
+  FuseOptions fuse;
+  fuse.target = target;
+  fuse.remarks = options.remarks;
+  pm.addNestedPass<func::FuncOp>(createFuse(fuse));
+}
+
+/// Identical clusters share one kernel.
+static void buildKernelPhase(OpPassManager &, const CompileOptions &) {}
+
+static void buildSchedPhase(OpPassManager &pm, const CompileOptions &) {
+  pm.addPass(createGraphToSched());
+}
+
+/// Offsets last: with several streams lifetimes follow happens-before, not list position.
+static void buildPlanPhase(OpPassManager &pm, const CompileOptions &) {
+  pm.addPass(createSchedToPlan());
+}
+
+void gpucc::buildPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {
+  switch (phase) {
+  case Phase::Frontend:
+    return;
+  case Phase::Graph:
+    return buildGraphPhase(pm, options);
+  case Phase::Train:
+    return buildTrainPhase(pm, options);
+  case Phase::Dist:
+    return buildDistPhase(pm, options);
+  case Phase::Fuse:
+    return buildFusePhase(pm, options);
+  case Phase::Kernel:
+    return buildKernelPhase(pm, options);
+  case Phase::Sched:
+    return buildSchedPhase(pm, options);
+  case Phase::Plan:
+    return buildPlanPhase(pm, options);
+  }
+}
+
+void gpucc::registerPhasePipelines() {
+  for (Phase phase : {Phase::Graph, Phase::Train, Phase::Dist, Phase::Fuse, Phase::Kernel,
+                      Phase::Sched, Phase::Plan}) {
+    std::string flag = std::string("gpucc-phase-") + name(phase);
+    registerPassPipeline(
+        flag, "what gpucc runs to reach this phase",
+        [phase](OpPassManager &pm, StringRef, function_ref<LogicalResult(const Twine &)>) {
+          CompileOptions options;
+          if (phase == Phase::Train)
+            options.train.emplace();
+          buildPhase(pm, phase, options);
+          return success();
+        },
+        [](function_ref<void(const mlir::detail::PassOptions &)>) {});
+  }
+}

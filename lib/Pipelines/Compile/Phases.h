@@ -1,0 +1,18 @@
+//===- Phases.h - which passes, in which order, and why ---------*- C++ -*-===//
+#ifndef GPUCC_LIB_PIPELINES_COMPILE_PHASES_H
+#define GPUCC_LIB_PIPELINES_COMPILE_PHASES_H
+
+#include "gpucc/Pipelines/Options.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace gpucc {
+
+/// Appends the passes that lead from the phase before to `phase`.
+void buildPhase(mlir::OpPassManager &pm, Phase phase, const CompileOptions &options);
+
+/// Registers `--gpucc-phase-<name>` for gpucc-opt, with default options.
+void registerPhasePipelines();
+
+} // namespace gpucc
+
+#endif // GPUCC_LIB_PIPELINES_COMPILE_PHASES_H

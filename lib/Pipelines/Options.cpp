@@ -1,0 +1,136 @@
+//===- Options.cpp - what a user asks the compiler for --------------------===//
+#include "gpucc/Pipelines/Options.h"
+
+#include <algorithm>
+#include <sstream>
+
+using namespace gpucc;
+
+static std::vector<std::string> split(const std::string &text, char separator) {
+  std::vector<std::string> parts;
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, separator);)
+    parts.push_back(part);
+  return parts;
+}
+
+std::optional<TargetSpec> TargetSpec::parse(const std::string &text, std::string &error) {
+  TargetSpec target;
+  size_t colon = text.find(':');
+  std::string kind = text.substr(0, colon);
+  std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (kind == "host") {
+    if (!rest.empty() && rest != "x86-64-v3" && rest != "x86-64-v4") {
+      error = "target 'host:" + rest + "': the CPU level is x86-64-v3 (AVX2) or x86-64-v4 (AVX-512)";
+      return std::nullopt;
+    }
+    target.cpuLevel = rest;
+    return target;
+  }
+  static const std::vector<std::string> known = {"sm_75", "sm_80",   "sm_86",  "sm_87",  "sm_89",
+                                                 "sm_90", "sm_90a", "sm_100a", "sm_120", "simt"};
+  if (kind == "cuda") {
+    target.cuda = true;
+    target.archs = rest.empty() ? std::vector<std::string>{"sm_90a"} : split(rest, ',');
+    for (const std::string &arch : target.archs)
+      if (std::find(known.begin(), known.end(), arch) == known.end()) {
+        error = "target 'cuda:" + rest + "': architecture '" + arch + "' is none of";
+        for (const std::string &k : known)
+          error += " " + k;
+        return std::nullopt;
+      }
+    return target;
+  }
+  error = "target '" + text + "' is none of: host, host:x86-64-v3, host:x86-64-v4, cuda:ARCH[,ARCH...] "
+          "(as cuda:sm_80,sm_90a)";
+  return std::nullopt;
+}
+
+std::string TargetSpec::dump() const {
+  if (!cuda)
+    return cpuLevel.empty() ? "host" : "host:" + cpuLevel;
+  std::string text = "cuda:";
+  for (const std::string &arch : archs)
+    text += (text.back() == ':' ? "" : ",") + arch;
+  return text;
+}
+
+std::optional<Pins> Pins::parse(const std::string &text, std::string &error) {
+  Pins pins;
+  for (const std::string &part : split(text, ',')) {
+    size_t equals = part.find('=');
+    std::string key = part.substr(0, equals);
+    std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
+    auto number = [&](std::optional<int64_t> &out, int64_t least, int64_t most) {
+      char *end = nullptr;
+      long long n = std::strtoll(value.c_str(), &end, 10);
+      if (value.empty() || *end || n < least || n > most) {
+        error = "pin '" + part + "': " + key + " takes a number from " + std::to_string(least) +
+                " to " + std::to_string(most);
+        return false;
+      }
+      out = n;
+      return true;
+    };
+    constexpr int64_t many = 1 << 20;
+    bool ok = true;
+    if (key == "dp")
+      ok = number(pins.dp, 1, many);
+    else if (key == "tp")
+      ok = number(pins.tp, 1, many);
+    else if (key == "pp")
+      ok = number(pins.pp, 1, many);
+    else if (key == "zero")
+      ok = number(pins.zero, 0, 1);
+    else if (key == "micro-batches")
+      ok = number(pins.microBatches, 1, many);
+    else if (key == "sp" && (value == "on" || value == "off"))
+      pins.sequence = value == "on";
+    else if (key == "schedule" && (value == "gpipe" || value == "1f1b"))
+      pins.schedule = value;
+    else {
+      error = "pin '" + part + "' is none of: dp=N, tp=N, pp=N, sp=on|off, zero=0|1, "
+              "schedule=gpipe|1f1b, micro-batches=N";
+      return std::nullopt;
+    }
+    if (!ok)
+      return std::nullopt;
+  }
+  return pins;
+}
+
+std::string Pins::dump() const {
+  std::string text;
+  auto add = [&](const char *key, const std::string &value) {
+    text += (text.empty() ? "" : ",") + std::string(key) + "=" + value;
+  };
+  if (dp)
+    add("dp", std::to_string(*dp));
+  if (tp)
+    add("tp", std::to_string(*tp));
+  if (sequence)
+    add("sp", *sequence ? "on" : "off");
+  if (pp)
+    add("pp", std::to_string(*pp));
+  if (zero)
+    add("zero", std::to_string(*zero));
+  if (schedule)
+    add("schedule", *schedule);
+  if (microBatches)
+    add("micro-batches", std::to_string(*microBatches));
+  return text;
+}
+
+namespace {
+constexpr const char *phaseNames[] = {"frontend", "graph",  "train", "dist",
+                                      "fuse",     "kernel", "sched", "plan"};
+}
+
+const char *gpucc::name(Phase phase) { return phaseNames[static_cast<int>(phase)]; }
+
+std::optional<Phase> gpucc::parsePhase(const std::string &text) {
+  for (int i = 0; i < 8; ++i)
+    if (text == phaseNames[i])
+      return static_cast<Phase>(i);
+  return std::nullopt;
+}

@@ -1,0 +1,77 @@
+//===- CompileCommand.cpp - gpucc compile ---------------------------------===//
+#include "Commands.h"
+#include "CompileOptions.h"
+#include "gpucc/Pipelines/Compile.h"
+
+#include <cstdio>
+#include <fstream>
+
+using namespace gpucc;
+using namespace gpucc::tool;
+
+namespace {
+struct Arguments {
+  std::shared_ptr<CompileFlags> flags;
+  std::string output, compileTo;
+};
+
+int compile(Arguments &a) {
+  if (int code = a.flags->finish())
+    return code;
+  Compilation compilation(a.flags->options, {progress});
+  if (!a.compileTo.empty()) {
+    std::optional<Phase> phase = parsePhase(a.compileTo);
+    if (!phase)
+      return fail(2, "--compile-to '" + a.compileTo +
+                         "' is none of: frontend graph train dist fuse kernel sched plan");
+    int code = compilation.runTo(*phase);
+    progress("");
+    if (code)
+      return code;
+    std::string text = compilation.print();
+    if (a.output.empty()) {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      return 0;
+    }
+    std::ofstream file(a.output, std::ios::binary);
+    if (!(file << text))
+      return fail(2, "cannot write '" + a.output + "'");
+    return 0;
+  }
+  std::string output = a.output;
+  if (output.empty()) {
+    output = a.flags->options.model;
+    size_t dot = output.rfind('.');
+    output = output.substr(0, dot == std::string::npos ? output.size() : dot) + ".plan";
+  }
+  int code = compilation.runTo(Phase::Plan);
+  if (!code)
+    code = compilation.writePlan(output);
+  progress("");
+  if (code)
+    return code;
+  int64_t launches = 0;
+  for (const KernelReport &k : compilation.kernels())
+    launches += k.launches;
+  std::printf("%s: target %s, %zu kernels, %lld launches\n", output.c_str(),
+              a.flags->options.target.dump().c_str(), compilation.kernels().size(),
+              static_cast<long long>(launches));
+  std::printf("next: gpucc run %s    gpucc show %s --memory\n", output.c_str(), output.c_str());
+  return 0;
+}
+} // namespace
+
+Command tool::addCompile(CLI::App &app) {
+  auto a = std::make_shared<Arguments>();
+  a->flags = addCompileFlags(app);
+  app.add_option("model", a->flags->options.model, "model.onnx")->required()->check(CLI::ExistingFile);
+  app.add_option("-o,--output", a->output, "the plan (default: the model's name with .plan)");
+  app.add_option("--compile-to", a->compileTo,
+                 "stop after a phase and print the IR: frontend graph train dist fuse kernel sched plan");
+  app.footer("\nexamples\n"
+             "  gpucc compile resnet18.onnx --profile batch=1 --profile batch=8 -o resnet18.plan\n"
+             "  gpucc compile gpt.onnx --profile batch=1,seq=128 --target cuda:sm_80,sm_90a\n"
+             "  gpucc compile gpt.onnx --compile-to=fuse          the IR after fusion\n"
+             "  gpucc compile gpt.onnx --train --optimizer adamw --ranks 4 --pin dp=2,tp=2 -o gpt.plan");
+  return [a] { return compile(*a); };
+}

@@ -1,0 +1,111 @@
+//===- CompileOptions.cpp - flags that several subcommands share ----------===//
+#include "CompileOptions.h"
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <unistd.h>
+
+using namespace gpucc;
+using namespace gpucc::tool;
+
+int tool::fail(int code, const std::string &message) {
+  std::fprintf(stderr, "error: %s\n", message.c_str());
+  return code;
+}
+
+void tool::progress(const std::string &line) {
+  if (isatty(2))
+    std::fprintf(stderr, "\r\033[K%.100s", line.empty() ? "" : ("gpucc: " + line + " ...").c_str());
+}
+
+bool tool::isPlanFile(const std::string &path) {
+  char magic[8] = {};
+  std::ifstream(path, std::ios::binary).read(magic, sizeof(magic));
+  return std::memcmp(magic, "GPUCCPLN", sizeof(magic)) == 0;
+}
+
+std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
+  auto f = std::make_shared<CompileFlags>();
+  CompileOptions &o = f->options;
+  app.add_option("--target", f->target,
+                 "host | host:x86-64-v3 | host:x86-64-v4 | cuda:sm_90a[,sm_80,...,simt]")
+      ->capture_default_str();
+  app.add_option("--profile", f->profiles,
+                 "sizes of symbolic dimensions, as batch=8,seq=128; several profiles may be given")
+      ->take_all();
+  app.add_option("--precision", o.precision, "f32 | tf32 | bf16 | f16 | mixed-bf16")
+      ->check(CLI::IsMember({"f32", "tf32", "bf16", "f16", "mixed-bf16"}))
+      ->capture_default_str();
+  app.add_option("--jobs", o.jobs, "kernels compiled at once")->check(CLI::Range(1, 256))->capture_default_str();
+  app.add_option("--ranks", o.ranks, "ranks of the plan")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  app.add_option("--pin", f->pins,
+                 "fixed parts of the layout: dp=2,tp=2,sp=on,pp=1,zero=1,schedule=1f1b,micro-batches=4");
+  app.add_option("--machine", o.machine, "machine to plan for: h100, a100-80gb, v100 or a file.yaml");
+  app.add_option("--memory-budget", o.memoryBudget,
+                 "device bytes per rank (as 12GiB), or a ratio of the peak without recomputation (0.5)");
+  app.add_option("--cache", o.cacheFolder, "folder of compiled kernels");
+  app.add_flag("--external-weights", o.externalWeights,
+               "refer to weight files beside the plan instead of copying them");
+  app.add_flag("--follow-links", o.followLinks, "external data may be links out of the model's folder");
+  app.add_flag("--remarks", o.remarks, "say what passes chose and why");
+  CLI::Option_group *train = app.add_option_group("training");
+  train->add_flag("--train", f->training, "make a training step of the model");
+  train->add_option("--loss", f->train.loss, "cross-entropy | mse | output:NAME")->capture_default_str();
+  train->add_option("--optimizer", f->train.optimizer, "sgd | adamw")
+      ->check(CLI::IsMember({"sgd", "adamw"}))
+      ->capture_default_str();
+  train->add_option("--lr", f->train.learningRate, "learning rate")->capture_default_str();
+  train->add_option("--momentum", f->train.momentum, "of sgd")->capture_default_str();
+  train->add_option("--weight-decay", f->train.weightDecay, "pull toward zero")->capture_default_str();
+  train->add_option("--accumulate", f->train.accumulate, "batches per optimizer step")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  train->add_option("--clip-norm", f->train.clipNorm, "greatest global norm of the gradient; 0: none")
+      ->capture_default_str();
+  train->add_option("--lr-schedule", f->train.schedule, "constant | warmup:W | cosine:W:T[:MIN]")
+      ->capture_default_str();
+  train->add_option("--freeze", f->train.freeze, "pattern of parameters not to train; may be repeated");
+  train->add_option("--ignore-index", f->train.ignoreIndex, "label that does not count")
+      ->capture_default_str();
+  return f;
+}
+
+/// "batch=8,seq=128" into sizes.
+static bool parseSizes(const std::string &text, std::map<std::string, int64_t> &sizes) {
+  std::stringstream stream(text);
+  for (std::string part; std::getline(stream, part, ',');) {
+    size_t equals = part.find('=');
+    char *end = nullptr;
+    if (equals == std::string::npos || equals == 0 || equals + 1 == part.size())
+      return false;
+    long long value = std::strtoll(part.c_str() + equals + 1, &end, 10);
+    if (*end || value < 0)
+      return false;
+    sizes[part.substr(0, equals)] = value;
+  }
+  return !sizes.empty();
+}
+
+int CompileFlags::finish() {
+  std::string error;
+  std::optional<TargetSpec> parsed = TargetSpec::parse(target, error);
+  if (!parsed)
+    return fail(2, "--target: " + error);
+  options.target = *parsed;
+  std::optional<Pins> parsedPins = Pins::parse(pins, error);
+  if (!parsedPins)
+    return fail(2, "--pin: " + error);
+  options.pins = *parsedPins;
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    std::map<std::string, int64_t> sizes;
+    if (!parseSizes(profiles[i], sizes))
+      return fail(2, "--profile '" + profiles[i] + "' is not of the form NAME=SIZE,NAME=SIZE");
+    options.profiles.push_back({"p" + std::to_string(i), sizes});
+  }
+  if (training)
+    options.train = train;
+  else if (!pins.empty() && (options.pins.zero || options.pins.schedule || options.pins.microBatches))
+    return fail(2, "--pin zero, schedule and micro-batches belong to training; add --train");
+  return 0;
+}

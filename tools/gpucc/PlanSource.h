@@ -1,0 +1,36 @@
+//===- PlanSource.h - a plan from a file, or compiled on the way -*- C++ -*-===//
+#ifndef GPUCC_TOOLS_GPUCC_PLANSOURCE_H
+#define GPUCC_TOOLS_GPUCC_PLANSOURCE_H
+
+#include "CompileOptions.h"
+#include "gpucc_rt/RankGroup.h"
+
+namespace gpucc::tool {
+
+/// Opens `flags.options.model`: a plan as it is; a model is compiled into a temporary plan, which
+/// is removed with this object.
+class PlanSource {
+public:
+  ~PlanSource();
+  /// 0, or the exit code after an error on stderr.
+  int open(CompileFlags &flags);
+  const gpucc_rt::Plan &plan() const { return opened; }
+
+private:
+  std::string temporary;
+  gpucc_rt::Plan opened;
+};
+
+/// Prints the runtime's error; the exit code for it (3 when this machine cannot, else 2).
+int failed(const gpucc_rt::Status &status);
+
+/// "FILE.npz" or "random:SEED" as arrays for the plan's inputs and labels.
+int loadInputs(const gpucc_rt::Plan &plan, uint32_t profile, const std::string &inputs,
+               std::vector<gpucc_rt::Array> &arrays);
+
+/// All outputs and metrics.
+int readOutputs(gpucc_rt::RankGroup &group, std::vector<gpucc_rt::Array> &arrays);
+
+} // namespace gpucc::tool
+
+#endif // GPUCC_TOOLS_GPUCC_PLANSOURCE_H
