@@ -1,23 +1,25 @@
-/*===- gpucc_rt.h - C API of the gpucc runtime ---------------------------------------------------===
+/*===- gpucc_rt.h - C API of the gpucc runtime
+ * ---------------------------------------------------===
  *
  * Executes plan files that `gpucc compile` wrote. A whole program:
  *
  *   gpucc_rt_plan *plan;  gpucc_rt_session *session;  gpucc_rt_status *s;
  *   if ((s = gpucc_rt_plan_open("model.plan", &plan)))                 goto failed;
- *   if ((s = gpucc_rt_session_prepare(plan, NULL, &session)))          goto failed;   // load, check, allocate
- *   if ((s = gpucc_rt_session_write(session, "x", x, sizeof x)))       goto failed;   // bind inputs
- *   if ((s = gpucc_rt_session_run(session)))                           goto failed;   // execute
- *   if ((s = gpucc_rt_session_read(session, "y", y, sizeof y)))        goto failed;
+ *   if ((s = gpucc_rt_session_prepare(plan, NULL, &session)))          goto failed;   // load,
+ * check, allocate if ((s = gpucc_rt_session_write(session, "x", x, sizeof x)))       goto failed;
+ * // bind inputs if ((s = gpucc_rt_session_run(session)))                           goto failed;
+ * // execute if ((s = gpucc_rt_session_read(session, "y", y, sizeof y)))        goto failed;
  *   ...
  *   failed: fprintf(stderr, "%s\n", gpucc_rt_status_message(s)); gpucc_rt_status_free(s);
  *
- * Errors: functions that can fail return a status, null when all is well; the caller frees it. Errors of asynchronous work
- * surface in gpucc_rt_session_wait. After a device or communication error a session can only be freed.
- * Memory: what a *_create, *_open, *_prepare function gives is freed by the function that its comment names. Strings belong
- * to the object they were asked of and live as long as it.
- * Threads: plans and worlds may be used by many threads at once. One session is used by one thread at a time; different
- * sessions are independent (they share the plan's read-only pages, nothing else).
- * Names: tensors are addressed by the names of the model's inputs, outputs and initializers.
+ * Errors: functions that can fail return a status, null when all is well; the caller frees it.
+ * Errors of asynchronous work surface in gpucc_rt_session_wait. After a device or communication
+ * error a session can only be freed. Memory: what a *_create, *_open, *_prepare function gives is
+ * freed by the function that its comment names. Strings belong to the object they were asked of and
+ * live as long as it. Threads: plans and worlds may be used by many threads at once. One session is
+ * used by one thread at a time; different sessions are independent (they share the plan's read-only
+ * pages, nothing else). Names: tensors are addressed by the names of the model's inputs, outputs
+ * and initializers.
  *===----------------------------------------------------------------------------------------------===*/
 #ifndef GPUCC_RT_H
 #define GPUCC_RT_H
@@ -35,13 +37,14 @@
 extern "C" {
 #endif
 
-/*---------------------------------------------------------------------------------------------- status */
+/*----------------------------------------------------------------------------------------------
+ * status */
 
 typedef enum {
   GPUCC_RT_OK = 0,
-  GPUCC_RT_INVALID_ARGUMENT = 1,    /* the caller's mistake: unknown name, wrong size or shape */
-  GPUCC_RT_INVALID_PLAN = 2,        /* damaged, or written by an incompatible compiler */
-  GPUCC_RT_UNSUPPORTED = 3,         /* this machine or build cannot run it */
+  GPUCC_RT_INVALID_ARGUMENT = 1, /* the caller's mistake: unknown name, wrong size or shape */
+  GPUCC_RT_INVALID_PLAN = 2,     /* damaged, or written by an incompatible compiler */
+  GPUCC_RT_UNSUPPORTED = 3,      /* this machine or build cannot run it */
   GPUCC_RT_OUT_OF_MEMORY = 4,
   GPUCC_RT_DEVICE_ERROR = 5,        /* the message names the failing driver call */
   GPUCC_RT_COMMUNICATION_ERROR = 6, /* the message names the operation and the missing ranks */
@@ -60,34 +63,58 @@ GPUCC_RT_EXPORT void gpucc_rt_status_free(gpucc_rt_status *status);
 /* "0.1.0" */
 GPUCC_RT_EXPORT const char *gpucc_rt_version(void);
 
-/*----------------------------------------------------------------------------------------------- plans */
+/*-----------------------------------------------------------------------------------------------
+ * plans */
 
-/* Element types, numbered as in plan.fbs. Elements are stored whole bytes each, i1 as 0 or 1; i4 and u4 two per byte. */
+/* Element types, numbered as in plan.fbs. Elements are stored whole bytes each, i1 as 0 or 1; i4
+ * and u4 two per byte. */
 typedef enum {
-  GPUCC_RT_F64, GPUCC_RT_F32, GPUCC_RT_F16, GPUCC_RT_BF16, GPUCC_RT_F8E4M3, GPUCC_RT_F8E5M2,
-  GPUCC_RT_I64, GPUCC_RT_I32, GPUCC_RT_I16, GPUCC_RT_I8,
-  GPUCC_RT_U64, GPUCC_RT_U32, GPUCC_RT_U16, GPUCC_RT_U8, GPUCC_RT_I4, GPUCC_RT_U4, GPUCC_RT_I1
+  GPUCC_RT_F64,
+  GPUCC_RT_F32,
+  GPUCC_RT_F16,
+  GPUCC_RT_BF16,
+  GPUCC_RT_F8E4M3,
+  GPUCC_RT_F8E5M2,
+  GPUCC_RT_I64,
+  GPUCC_RT_I32,
+  GPUCC_RT_I16,
+  GPUCC_RT_I8,
+  GPUCC_RT_U64,
+  GPUCC_RT_U32,
+  GPUCC_RT_U16,
+  GPUCC_RT_U8,
+  GPUCC_RT_I4,
+  GPUCC_RT_U4,
+  GPUCC_RT_I1
 } gpucc_rt_dtype;
 
 /* Numbered as in plan.fbs. */
 typedef enum {
-  GPUCC_RT_INPUT, GPUCC_RT_LABEL, GPUCC_RT_OUTPUT,
-  GPUCC_RT_PARAMETER, GPUCC_RT_MOMENT, GPUCC_RT_MASTER, GPUCC_RT_STATISTIC, GPUCC_RT_COUNTER,
-  GPUCC_RT_GRADIENT_ACCUMULATOR, GPUCC_RT_METRIC, GPUCC_RT_TAP
+  GPUCC_RT_INPUT,
+  GPUCC_RT_LABEL,
+  GPUCC_RT_OUTPUT,
+  GPUCC_RT_PARAMETER,
+  GPUCC_RT_MOMENT,
+  GPUCC_RT_MASTER,
+  GPUCC_RT_STATISTIC,
+  GPUCC_RT_COUNTER,
+  GPUCC_RT_GRADIENT_ACCUMULATOR,
+  GPUCC_RT_METRIC,
+  GPUCC_RT_TAP
 } gpucc_rt_role;
 
 typedef struct gpucc_rt_plan gpucc_rt_plan;
 
 typedef struct {
-  const char *producer;        /* "gpucc 0.1.0" */
+  const char *producer; /* "gpucc 0.1.0" */
   const char *model;
-  const char *target;          /* "host" or "cuda" */
-  const char *architectures;   /* "x86-64-v3", "sm_80,sm_90a" */
+  const char *target;        /* "host" or "cuda" */
+  const char *architectures; /* "x86-64-v3", "sm_80,sm_90a" */
   const char *partition_hash;
-  const char *explanation;     /* JSON, or "" */
+  const char *explanation; /* JSON, or "" */
   uint32_t ranks, stages, profiles, tensors;
   int32_t reproducible, training;
-  uint64_t device_bytes;       /* needed per rank */
+  uint64_t device_bytes; /* needed per rank */
 } gpucc_rt_plan_info;
 
 #define GPUCC_RT_MAX_RANK 16
@@ -96,7 +123,7 @@ typedef struct {
   gpucc_rt_role role;
   gpucc_rt_dtype dtype;
   uint32_t rank;
-  int64_t dims[GPUCC_RT_MAX_RANK];   /* -1 where the size is a symbol */
+  int64_t dims[GPUCC_RT_MAX_RANK];        /* -1 where the size is a symbol */
   const char *symbols[GPUCC_RT_MAX_RANK]; /* "" where the size is a number */
 } gpucc_rt_tensor_info;
 
@@ -121,43 +148,43 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_profile_dims(const gpucc_rt_plan 
                                                             int64_t *dims);
 /* The profile that fits the shapes of these inputs; no fit is an error that lists the profiles.
  * `dims` holds the extents of all tensors one after the other. */
-GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_select_profile(const gpucc_rt_plan *plan,
-                                                              uint32_t count,
-                                                              const char *const *names,
-                                                              const uint32_t *ranks,
-                                                              const int64_t *dims,
-                                                              uint32_t *profile);
+GPUCC_RT_EXPORT gpucc_rt_status *
+gpucc_rt_plan_select_profile(const gpucc_rt_plan *plan, uint32_t count, const char *const *names,
+                             const uint32_t *ranks, const int64_t *dims, uint32_t *profile);
 
-/*---------------------------------------------------------------------------------------------- worlds */
+/*----------------------------------------------------------------------------------------------
+ * worlds */
 
 /* What connects the ranks of one plan. kind: "threads" (host ranks of this process) or "nccl".
- * watchdog_seconds: a collective without progress for so long becomes an error on every rank; 0 = 300.
- * Free with gpucc_rt_world_free, after its sessions. */
+ * watchdog_seconds: a collective without progress for so long becomes an error on every rank; 0 =
+ * 300. Free with gpucc_rt_world_free, after its sessions. */
 typedef struct gpucc_rt_world gpucc_rt_world;
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_world_create(const char *kind, uint32_t ranks,
                                                        double watchdog_seconds,
                                                        gpucc_rt_world **world);
 GPUCC_RT_EXPORT void gpucc_rt_world_free(gpucc_rt_world *world);
 
-/*-------------------------------------------------------------------------------------------- sessions */
+/*--------------------------------------------------------------------------------------------
+ * sessions */
 
 typedef struct gpucc_rt_session gpucc_rt_session;
 
-/* Zero-initialize, set `size = sizeof(gpucc_rt_session_options)`, then what differs from the defaults. */
+/* Zero-initialize, set `size = sizeof(gpucc_rt_session_options)`, then what differs from the
+ * defaults. */
 typedef struct {
   size_t size;
-  const char *driver;       /* "host", "null", "cuda"; null = the plan's target */
+  const char *driver; /* "host", "null", "cuda"; null = the plan's target */
   uint32_t rank;
-  gpucc_rt_world *world;    /* needed by plans of more than one rank */
-  uint32_t threads;         /* host threads of this rank; 0 = cores / ranks */
-  uint32_t device;          /* device ordinal */
-  int32_t no_graphs;        /* run captured segments command by command */
-  int32_t verify_weights;   /* compare weights with their hashes */
-  uint32_t profile;         /* the first profile in use */
+  gpucc_rt_world *world;  /* needed by plans of more than one rank */
+  uint32_t threads;       /* host threads of this rank; 0 = cores / ranks */
+  uint32_t device;        /* device ordinal */
+  int32_t no_graphs;      /* run captured segments command by command */
+  int32_t verify_weights; /* compare weights with their hashes */
+  uint32_t profile;       /* the first profile in use */
 } gpucc_rt_session_options;
 
-/* Loads, checks and allocates everything. Ranks of one world may wait for each other here: prepare them concurrently.
- * Free with gpucc_rt_session_free. */
+/* Loads, checks and allocates everything. Ranks of one world may wait for each other here: prepare
+ * them concurrently. Free with gpucc_rt_session_free. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_prepare(const gpucc_rt_plan *plan,
                                                           const gpucc_rt_session_options *options,
                                                           gpucc_rt_session **session);
@@ -172,20 +199,22 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_use_profile(gpucc_rt_session *
 /* Is a part of this tensor on this rank (under the profile in use)? */
 GPUCC_RT_EXPORT int gpucc_rt_session_has(const gpucc_rt_session *session, const char *name);
 
-/* Copies between a *global* row-major array of the tensor's element type and this rank's part of it. write takes what the
- * rank holds out of the array; read fills that part in and leaves the rest of the array as it is. `bytes` must be the size
- * of the global array. Both wait for submitted work. */
+/* Copies between a *global* row-major array of the tensor's element type and this rank's part of
+ * it. write takes what the rank holds out of the array; read fills that part in and leaves the rest
+ * of the array as it is. `bytes` must be the size of the global array. Both wait for submitted
+ * work. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_write(gpucc_rt_session *session, const char *name,
                                                         const void *data, uint64_t bytes);
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_read(gpucc_rt_session *session, const char *name,
                                                        void *data, uint64_t bytes);
 
-/* The whole tensor from all ranks (their sessions, in any order): parts are put together, partial sums are added. */
+/* The whole tensor from all ranks (their sessions, in any order): parts are put together, partial
+ * sums are added. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_gather(gpucc_rt_session *const *sessions, uint32_t count,
                                                  const char *name, void *data, uint64_t bytes);
 
-/* Without a copy: `pointer` takes the place of an input's or output's own buffer (null: back to the own one). It must hold
- * the rank's part, be 256-byte aligned and stay valid until unbound. */
+/* Without a copy: `pointer` takes the place of an input's or output's own buffer (null: back to the
+ * own one). It must hold the rank's part, be 256-byte aligned and stay valid until unbound. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_bind(gpucc_rt_session *session, const char *name,
                                                        void *pointer, uint64_t bytes);
 /* The place of the rank's own part, slot 0: a device address for cuda. */
@@ -193,28 +222,31 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_address(gpucc_rt_session *sess
                                                           const char *name, void **pointer,
                                                           uint64_t *bytes);
 
-/* One step. execute returns at once and runs in the background, run = execute + wait in the calling thread (faster for
- * small models). */
+/* One step. execute returns at once and runs in the background, run = execute + wait in the calling
+ * thread (faster for small models). */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_execute(gpucc_rt_session *session);
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_wait(gpucc_rt_session *session);
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_run(gpucc_rt_session *session);
 
-/* Intermediate values (tensors of role tap): from the next step on, keep copies that read and gather return. */
-GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_enable_taps(gpucc_rt_session *session,
-                                                              const char *const *names,
-                                                              uint32_t count);
+/* Intermediate values (tensors of role tap): from the next step on, keep copies that read and
+ * gather return. */
+GPUCC_RT_EXPORT gpucc_rt_status *
+gpucc_rt_session_enable_taps(gpucc_rt_session *session, const char *const *names, uint32_t count);
 
-/*----------------------------------------------------------------------------------------------- state */
+/*-----------------------------------------------------------------------------------------------
+ * state */
 
-/* Writes all state of a step's end to one safetensors file under the names of the model's initializers, atomically
- * (temporary file, fsync, rename). `sessions`: all ranks. `metadata`: a JSON object of strings, or null. */
+/* Writes all state of a step's end to one safetensors file under the names of the model's
+ * initializers, atomically (temporary file, fsync, rename). `sessions`: all ranks. `metadata`: a
+ * JSON object of strings, or null. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_state_save(gpucc_rt_session *const *sessions,
                                                      uint32_t count, const char *path,
                                                      const char *metadata);
 /* Takes this rank's parts out of a file that any layout of the same model wrote. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_state_load(gpucc_rt_session *session, const char *path);
 
-/*----------------------------------------------------------------------------------------------- trace */
+/*-----------------------------------------------------------------------------------------------
+ * trace */
 
 /* Records begin and duration of every command from now on (1) or not (0). */
 GPUCC_RT_EXPORT void gpucc_rt_session_set_trace(gpucc_rt_session *session, int on);

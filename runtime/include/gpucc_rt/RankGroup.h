@@ -1,0 +1,63 @@
+//===- RankGroup.h - All ranks of a plan in this process
+//----------------------------------------===//
+//
+//   gpucc_rt::RankGroup group;
+//   s = group.open(plan, {.driver = "host"});      // plan.info().ranks sessions, prepared
+//   concurrently s = group.write("x", x.data(), bytes);           // each rank takes its part of
+//   the global array s = group.run(); s = group.read("y", y.data(), bytes);            // put
+//   together
+//
+//===--------------------------------------------------------------------------------------------===//
+#ifndef GPUCC_RT_RANKGROUP_H
+#define GPUCC_RT_RANKGROUP_H
+
+#include "gpucc_rt/Arrays.h"
+
+namespace gpucc_rt {
+
+struct GroupOptions {
+  std::string driver;         ///< empty: the plan's target
+  uint32_t threads = 0;       ///< per rank; 0 = cores / ranks
+  double watchdogSeconds = 0; ///< 0 = the default
+  uint32_t profile = 0;
+  bool noGraphs = false, verifyWeights = false;
+};
+
+class RankGroup {
+public:
+  Status open(const Plan &plan, const GroupOptions &options);
+  uint32_t size() const { return static_cast<uint32_t>(sessions.size()); }
+  Session &rank(uint32_t index) { return sessions[index]; }
+  const Plan &plan() const { return *opened; }
+
+  Status useProfile(uint32_t profile);
+  uint32_t profile() const { return current; }
+  /// The profile that fits the shapes of all inputs among these arrays.
+  Status useProfileFor(const std::vector<Array> &arrays);
+
+  Status write(const std::string &name, const void *data, uint64_t bytes);
+  Status read(const std::string &name, void *data, uint64_t bytes);
+  /// By array: checks type and shape (converting where that is safe), resp. allocates.
+  Status writeArray(const Array &array);
+  Status readArray(const std::string &name, Array &array);
+  /// One step on all ranks.
+  Status run();
+  Status enableTaps(const std::vector<std::string> &names);
+
+  Status saveState(const std::string &path, const std::string &metadataJson);
+  Status loadState(const std::string &path);
+  void setTrace(bool on);
+  Status saveTrace(const std::string &path);
+  std::string warnings() const;
+
+private:
+  std::vector<gpucc_rt_session *> pointers() const;
+  const Plan *opened = nullptr;
+  World world; ///< before the sessions: freed after them
+  std::vector<Session> sessions;
+  uint32_t current = 0;
+};
+
+} // namespace gpucc_rt
+
+#endif // GPUCC_RT_RANKGROUP_H

@@ -1,0 +1,171 @@
+//===- ConformanceTest.cpp - What every driver does with every kind of command
+//------------------===//
+#include "TestPlan.h"
+#include "session/Session.h"
+
+#include <numeric>
+#include <thread>
+
+using namespace gpucc::rt;
+using namespace gpucc::rt::test;
+
+namespace {
+/// Runs on every driver of this machine; values are compared where the driver computes.
+class Conformance : public ::testing::TestWithParam<const char *> {
+protected:
+  std::unique_ptr<Session> open(TestPlan &p, uint32_t rank = 0,
+                                std::shared_ptr<World> world = nullptr) {
+    std::vector<char> bytes = p.file();
+    std::shared_ptr<PlanImage> image;
+    Status status = PlanImage::fromBytes(bytes.data(), bytes.size(), ".", image);
+    std::unique_ptr<Session> session;
+    SessionOptions options;
+    options.driver = GetParam();
+    options.rank = rank;
+    options.world = world;
+    options.threads = 2;
+    if (!status)
+      status = Session::prepare(image, options, session);
+    EXPECT_FALSE(status) << status.message();
+    return session;
+  }
+
+  template <typename T> std::vector<T> read(Session &session, const char *name, size_t count) {
+    std::vector<T> result(count);
+    EXPECT_OK(session.read(name, result.data(), count * sizeof(T)));
+    return result;
+  }
+};
+
+TEST_P(Conformance, LaunchReadsAndWritesTensors) {
+  TestPlan p = axpbPlan();
+  auto session = open(p);
+  std::vector<float> x(16);
+  std::iota(x.begin(), x.end(), 0.f);
+  ASSERT_OK(session->write("x", x.data(), 64));
+  ASSERT_OK(session->run());
+  std::vector<float> y = read<float>(*session, "y", 16);
+  for (int i = 0; i < 16 && session->computes(); ++i)
+    EXPECT_EQ(y[i], 2.f * i + 1.f);
+}
+
+TEST_P(Conformance, ExecuteIsOrderedBeforeReads) {
+  TestPlan p = sgdPlan();
+  auto session = open(p);
+  for (int i = 0; i < 5; ++i)
+    ASSERT_OK(session->execute());
+  ASSERT_OK(session->wait());
+  if (session->computes())
+    EXPECT_EQ(read<int64_t>(*session, "step", 1)[0], 5);
+}
+
+TEST_P(Conformance, BoundPointersTakeThePlaceOfBuffers) {
+  TestPlan p = axpbPlan();
+  auto session = open(p);
+  if (std::string(GetParam()) == "cuda")
+    GTEST_SKIP() << "host pointers are no device memory";
+  alignas(256) float x[16], y[16] = {};
+  std::fill(x, x + 16, 3.f);
+  ASSERT_OK(session->bind("x", x, sizeof(x)));
+  ASSERT_OK(session->bind("y", y, sizeof(y)));
+  ASSERT_OK(session->run());
+  if (session->computes())
+    EXPECT_EQ(y[15], 7.f);
+  EXPECT_ERROR(session->bind("x", x, 8), "needs 64 bytes");
+  ASSERT_OK(session->bind("y", nullptr, 0));
+}
+
+TEST_P(Conformance, CopyRowsAndFillPatterns) {
+  TestPlan p;
+  uint32_t a = p.buffer(1, 0, 64), b = p.buffer(1, 256, 64);
+  p.tensor("a", Role::input, DType::i32, {16}, a);
+  p.tensor("b", Role::output, DType::i32, {16}, b);
+  FillT fill;
+  fill.destination = p.whole(b);
+  fill.pattern = 0xFFFFFFFF;
+  p.command(std::move(fill), "fill");
+  CopyT copy; // two rows of 2 ints out of rows of 8 into rows of 4
+  copy.source = p.whole(a);
+  copy.destination = p.whole(b);
+  copy.bytes = 8;
+  copy.rows = 2;
+  copy.source_pitch = 32;
+  copy.destination_pitch = 16;
+  p.command(std::move(copy), "copy");
+  auto session = open(p);
+  std::vector<int32_t> data(16);
+  std::iota(data.begin(), data.end(), 0);
+  ASSERT_OK(session->write("a", data.data(), 64));
+  ASSERT_OK(session->run());
+  if (session->computes())
+    EXPECT_EQ(read<int32_t>(*session, "b", 16),
+              (std::vector<int32_t>{0, 1, -1, -1, 8, 9, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}));
+}
+
+TEST_P(Conformance, SlotsRingAndSlotValues) {
+  // Each slot stores 100 + 7 * slot into its place; four slots of the script in a ring of four.
+  TestPlan p;
+  uint32_t out = p.buffer(1, 0, 8, 4, 256);
+  TensorViewT &view = p.tensor("out", Role::output, DType::i64, {4}, out);
+  view.slots = 4;
+  TestPlan::slice(view, 0, value(0, {}, 1), 1);
+  p.launch("store_i64", 1, p.view(out), p.scalar(value(100, {}, 7)));
+  p.script({{0, 0}, {0, 1}, {0, 2}, {0, 3}});
+  auto session = open(p);
+  ASSERT_OK(session->run());
+  if (session->computes())
+    EXPECT_EQ(read<int64_t>(*session, "out", 4), (std::vector<int64_t>{100, 107, 114, 121}));
+}
+
+TEST_P(Conformance, RankConstantsAreWrittenPerSlot) {
+  TestPlan p;
+  uint32_t c = p.buffer(0, 0, 16, 2, 256);
+  TensorViewT &view = p.tensor("c", Role::output, DType::i64, {2, 2}, c);
+  view.slots = 2;
+  TestPlan::slice(view, 0, value(0, {}, 1), 1);
+  auto constant = std::make_unique<RankConstantT>();
+  constant->value = value(5, {}, 10);
+  constant->buffer = c;
+  constant->offset = 8;
+  p.program().rank_constants.push_back(std::move(constant));
+  auto session = open(p);
+  ASSERT_OK(session->run());
+  if (session->computes())
+    EXPECT_EQ(read<int64_t>(*session, "c", 4), (std::vector<int64_t>{0, 5, 0, 15}));
+}
+
+TEST_P(Conformance, TapsKeepIntermediateValues) {
+  TestPlan p = sgdPlan();
+  auto session = open(p);
+  EXPECT_ERROR(session->enableTaps({"w"}), "no intermediate value");
+  float x[8] = {1, 2, 3, 4, 10, 20, 30, 40}, g[4];
+  ASSERT_OK(session->write("x", x, sizeof(x)));
+  EXPECT_ERROR(session->read("w.gradient", g, sizeof(g)), "enable its tap");
+  ASSERT_OK(session->enableTaps({"w.gradient"}));
+  ASSERT_OK(session->run());
+  if (session->computes())
+    EXPECT_EQ(read<float>(*session, "w.gradient", 4), (std::vector<float>{11, 22, 33, 44}));
+  else
+    (void)session->read("w.gradient", g, sizeof(g));
+}
+
+TEST_P(Conformance, TracesEveryCommand) {
+  TestPlan p = sgdPlan();
+  auto session = open(p);
+  session->setTrace(true);
+  ASSERT_OK(session->run());
+  EXPECT_EQ(session->traceLog().all().size(), 4u);
+}
+
+TEST_P(Conformance, WrongSizesAndNamesAreErrors) {
+  TestPlan p = axpbPlan();
+  auto session = open(p);
+  float x[4];
+  EXPECT_ERROR(session->write("x", x, 16), "64 bytes; given were 16");
+  EXPECT_ERROR(session->write("z", x, 16), "it has x, y");
+  EXPECT_ERROR(session->useProfile(3), "profile 3");
+}
+
+INSTANTIATE_TEST_SUITE_P(Drivers, Conformance, ::testing::Values("host", "null"),
+                         [](const auto &info) { return std::string(info.param); });
+} // namespace
