@@ -1,5 +1,6 @@
 //===- MovementEvaluate.cpp - movement on the CPU -------------------------===//
 #include "dialects/Graph/Evaluate.h"
+#include "dialects/Graph/Movement/PadIndex.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -52,23 +53,6 @@ LogicalResult SliceOp::evaluate(ArrayRef<HostTensor> operands,
   copyStrided(x, offset, strides, results[0], 0, HostTensor::stridesOf(results[0].shape()),
               results[0].shape());
   return success();
-}
-
-/// Index of the operand's element that position `i` (counted from the operand's start) shows.
-static int64_t paddedIndex(PadKind mode, int64_t i, int64_t size) {
-  switch (mode) {
-  case PadKind::Reflect:
-    if (i < 0)
-      return -i;
-    return i < size ? i : 2 * (size - 1) - i;
-  case PadKind::Edge:
-    return std::clamp<int64_t>(i, 0, size - 1);
-  case PadKind::Wrap:
-    return ((i % size) + size) % size;
-  case PadKind::Constant:
-    break;
-  }
-  llvm_unreachable("constants are not read from the operand");
 }
 
 /// Pads one dimension after the other by copying slabs.
