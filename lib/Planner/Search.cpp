@@ -13,8 +13,8 @@
 #include "gpucc/Planner/Plan.h"
 #include "gpucc/Solvers/StableSort.h"
 #include <algorithm>
-#include <map>
-#include <set>
+#include <cstdio>
+#include <limits>
 #include <tuple>
 
 namespace gpucc::planner {
@@ -45,6 +45,7 @@ public:
     for (const Candidate &c : candidates)
       if (!skip(c))
         consider(c);
+    spendLessMemory();
     if (result.error.empty())
       conclude();
     return result;
@@ -56,17 +57,22 @@ private:
     return {c.tp, c.dp, c.microBatches, c.zero, static_cast<int>(c.recompute)};
   }
 
+  /// Whether `c` does the work of `other` plus more: never faster.
+  static bool doesMoreThan(const Candidate &c, const Candidate &other) {
+    bool sameMesh =
+        other.dp == c.dp && other.tp == c.tp && other.pp == c.pp && other.zero == c.zero;
+    bool sameRuns =
+        other.microBatches == c.microBatches || (c.pp == 1 && other.microBatches < c.microBatches);
+    return sameMesh && sameRuns && other.recompute <= c.recompute;
+  }
+
+  /// Large problems only: `c` cannot win against something that was looked at.
   bool skip(const Candidate &c) const {
     if (exhaustive)
       return false;
-    for (const auto &[other, choice] : fitting)
-      if (other.dp == c.dp && other.tp == c.tp && other.pp == c.pp && other.zero == c.zero) {
-        if (other.microBatches == c.microBatches && other.recompute < c.recompute)
-          return true;
-        if (c.pp == 1 && other.microBatches < c.microBatches &&
-            other.recompute == RecomputeMode::None)
-          return true;
-      }
+    for (const auto &[other, fastest, fits] : seen)
+      if (doesMoreThan(c, other) && (fits || fastest >= bestSeconds))
+        return true;
     return false;
   }
 
@@ -93,13 +99,40 @@ private:
     Considered item{c, evaluateLayout(p, c, best.layout, best.solution.choice),
                     best.solution.optimal, ""};
     std::vector<int> choice = best.solution.choice;
-    if (!item.cost.fits && c.tp > 1)
-      fitWithPrice(c, item, choice);
+    double fastest = item.cost.seconds; // of all op choices, whatever they need
     if (item.cost.fits && c.pp > 1)
       refine(c, best.layout, item, choice);
-    item.cost.fits ? result.alternatives.push_back(item) : result.rejected.push_back(item);
-    if (item.cost.fits)
-      fitting.push_back({c, choice});
+    record(item, choice);
+    seen.push_back({c, fastest, item.cost.fits});
+  }
+
+  void record(const Considered &item, const std::vector<int> &choice) {
+    if (!item.cost.fits) {
+      result.rejected.push_back(item);
+      return;
+    }
+    result.alternatives.push_back(item);
+    fitting.push_back({item.candidate, choice});
+    bestSeconds = std::min(bestSeconds, item.cost.seconds);
+  }
+
+  /// Layouts whose fastest op choices do not fit, the most promising first: others may.
+  void spendLessMemory() {
+    std::vector<Considered> waiting = std::move(result.rejected);
+    result.rejected.clear();
+    solvers::stableSort(waiting, [](const Considered &a, const Considered &b) {
+      return a.cost.seconds < b.cost.seconds;
+    });
+    for (Considered &item : waiting) {
+      std::vector<int> choice;
+      const Candidate &c = item.candidate;
+      if (c.tp > 1 && (exhaustive || item.cost.seconds < bestSeconds)) {
+        fitWithPrice(c, item, choice);
+        if (item.cost.fits && c.pp > 1)
+          refine(c, buildLayoutProblem(p, c), item, choice);
+      }
+      record(item, choice);
+    }
   }
 
   /// With stages the step is a maximum, not a sum: walk from the sum's optimum by changing one
@@ -334,7 +367,14 @@ private:
   Inner inner;
   std::vector<int> order;
   int64_t orderTp = 0;
+  struct Seen {
+    Candidate candidate;
+    double fastest;
+    bool fits;
+  };
+  std::vector<Seen> seen;
   std::vector<std::pair<Candidate, std::vector<int>>> fitting;
+  double bestSeconds = std::numeric_limits<double>::infinity();
 };
 
 } // namespace
