@@ -33,9 +33,15 @@ static cl::opt<bool> followLinks("follow-links",
                                  cl::desc("External data may be links out of the model's folder"));
 static cl::opt<bool> locations("locations", cl::desc("Print source locations"));
 
+static cl::opt<bool> elide("elide",
+                           cl::desc("Leave out big constants; the text cannot be read back"));
 static cl::opt<bool> onnxTests("onnx-tests",
                                cl::desc("The argument is a folder of ONNX node tests"));
 static cl::opt<std::string> filter("filter", cl::desc("Glob over test names"), cl::init("*"));
+static cl::opt<double> floorPart(
+    "floor-part", cl::init(0),
+    cl::desc(
+        "Elements below this part of the largest one are compared as if they were that large"));
 static cl::opt<unsigned> jobs("jobs", cl::desc("Tests at a time"), cl::init(1));
 
 /// @main by the Reference evaluator.
@@ -67,6 +73,7 @@ static int runTests() {
   OnnxTestOptions options;
   options.filter = filter;
   options.jobs = jobs;
+  options.floorPart = floorPart;
   options.report = [](const OnnxTestResult &result) {
     const char *words[] = {"pass        ", "FAIL        ", "unsupported "};
     outs() << words[static_cast<int>(result.verdict)] << result.name
@@ -88,7 +95,8 @@ static int write(mlir::ModuleOp module) {
   }
   mlir::OpPrintingFlags flags;
   flags.enableDebugInfo(locations, /*prettyForm=*/false);
-  flags.elideLargeElementsAttrs(64);
+  if (elide)
+    flags.elideLargeElementsAttrs(64);
   module.print(out.os(), flags);
   out.os() << "\n";
   out.keep();

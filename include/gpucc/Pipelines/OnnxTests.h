@@ -40,11 +40,15 @@ using GraphExecutor = std::function<TestVerdict(
     std::string &error)>;
 
 /// One folder: all its data sets.
-OnnxTestResult runOnnxTest(const std::string &folder, const GraphExecutor &execute);
+OnnxTestResult runOnnxTest(const std::string &folder, const GraphExecutor &execute,
+                           double floorPart = 0);
 
 struct OnnxTestOptions {
   std::string filter = "*"; ///< glob over folder names
   unsigned jobs = 1;
+  /// Elements smaller than this part of the tensor's largest count as that large (whole models are
+  /// compared so, with 0.01: errors of sums scale with the terms).
+  double floorPart = 0;
   /// Called in the order of names, as results come in.
   std::function<void(const OnnxTestResult &)> report;
 };

@@ -11,8 +11,8 @@
 using namespace llvm;
 using namespace gpucc::frontend_to_graph;
 
-/// Versions of the default domain that we know.
-static constexpr int64_t oldestOpset = 7, newestOpset = 27;
+/// The newest version of the default domain that the tables know.
+static constexpr int64_t newestOpset = 27;
 
 using Table = StringMap<SmallVector<const Entry *, 2>>;
 
@@ -39,11 +39,6 @@ const Entry *gpucc::frontend_to_graph::findRule(StringRef domain, StringRef type
     reason = "gpucc has no conversion for this operator";
     return nullptr;
   }
-  if (domain.empty() && version < oldestOpset) {
-    reason = "opset " + std::to_string(version) +
-             " is older than 7; convert the model with onnx.version_converter";
-    return nullptr;
-  }
   if (domain.empty() && version > newestOpset) {
     reason = "opset " + std::to_string(version) +
              " is newer than 27, the newest gpucc knows; "
@@ -53,6 +48,7 @@ const Entry *gpucc::frontend_to_graph::findRule(StringRef domain, StringRef type
   for (const Entry *entry : it->second)
     if (entry->since <= version && version <= entry->until)
       return entry;
-  reason = "gpucc has no conversion for version " + std::to_string(version) + " of it";
+  reason = "gpucc has no conversion for version " + std::to_string(version) +
+           " of it; convert the model with onnx.version_converter";
   return nullptr;
 }

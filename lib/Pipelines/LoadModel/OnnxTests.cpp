@@ -116,7 +116,7 @@ std::string gpucc::firstDifference(const HostTensor &value, const HostTensor &ex
 
 /// One data set; `result` keeps the first thing that is not a pass.
 static void runSet(const std::string &folder, const std::string &set, const GraphExecutor &execute,
-                   OnnxTestResult &result) {
+                   double floorPart, OnnxTestResult &result) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   ErrorText errors(context);
   auto end = [&](TestVerdict verdict, const std::string &detail) {
@@ -145,20 +145,26 @@ static void runSet(const std::string &folder, const std::string &set, const Grap
                                       std::to_string(expected.size()));
   for (size_t i = 0; i < outputs.size(); ++i) {
     double rtol = expected[i].dtype() == DType::BF16 ? 1.0 / 64 : 1e-3;
-    std::string difference = firstDifference(outputs[i], expected[i], rtol, 1e-7);
+    double largest = 0;
+    for (int64_t e = 0; floorPart > 0 && e < expected[i].numElements(); ++e)
+      if (double v = std::fabs(expected[i].getFloat(e)); std::isfinite(v))
+        largest = std::max(largest, v);
+    std::string difference =
+        firstDifference(outputs[i], expected[i], rtol, std::max(1e-7, rtol * floorPart * largest));
     if (!difference.empty())
       return end(TestVerdict::Fail, "output " + std::to_string(i) + " " + difference);
   }
   result.verdict = TestVerdict::Pass;
 }
 
-OnnxTestResult gpucc::runOnnxTest(const std::string &folder, const GraphExecutor &execute) {
+OnnxTestResult gpucc::runOnnxTest(const std::string &folder, const GraphExecutor &execute,
+                                  double floorPart) {
   OnnxTestResult result{sys::path::filename(folder).str(), TestVerdict::Fail, "no data sets"};
   for (unsigned k = 0;; ++k) {
     std::string set = folder + "/test_data_set_" + std::to_string(k);
     if (!exists(set))
       return result;
-    runSet(folder, set, execute, result);
+    runSet(folder, set, execute, floorPart, result);
     if (result.verdict != TestVerdict::Pass)
       return result;
     result.detail.clear();
@@ -197,7 +203,7 @@ std::vector<OnnxTestResult> gpucc::runOnnxTests(const std::vector<std::string> &
   size_t reported = 0;
   auto work = [&] {
     for (size_t i; (i = next++) < folders.size();) {
-      OnnxTestResult result = runOnnxTest(folders[i], execute);
+      OnnxTestResult result = runOnnxTest(folders[i], execute, options.floorPart);
       std::lock_guard<std::mutex> lock(mutex);
       results[i] = std::move(result);
       done[i] = 1;

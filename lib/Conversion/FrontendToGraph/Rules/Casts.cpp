@@ -15,6 +15,9 @@ static Value castTo(Node &n, Value x, Type type) {
     Value low = n.g.binary(BinaryKind::Max, x, n.g.splatLike(x, -most));
     x = n.g.binary(BinaryKind::Min, low, n.g.splatLike(x, most));
   }
+  // Floats to 4-bit integers drop the upper bits of the integer; integers wrap by themselves.
+  if (isFloat(x) && type.isInteger(4))
+    x = n.g.convert(x, n.g.builder.getI32Type());
   return n.g.convert(x, type);
 }
 
