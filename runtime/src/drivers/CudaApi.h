@@ -5,8 +5,7 @@
 // cuGetProcAddress resolves to the newest variant; the loader (CudaLibrary.h) makes a table of pointers
 // from it, the fake driver (emulation/fakecuda) its definitions.
 //
-//   #define X(NAME, ...) int (*NAME)(__VA_ARGS__);
-//   struct Table { GPUCC_CUDA_FUNCTIONS(X) };
+//   cuda::FunctionTable fn;  fn.cuMemAlloc(&pointer, 4096);
 //
 //===--------------------------------------------------------------------------------------------===//
 #ifndef GPUCC_RT_DRIVERS_CUDAAPI_H
@@ -154,6 +153,12 @@ struct GraphUpdateResult {
   X(cuGraphDestroy, Graph graph)                                                                   \
   X(cuGraphExecDestroy, GraphExec exec)
 // clang-format on
+
+#define GPUCC_CUDA_MEMBER(NAME, ...) int (*NAME)(__VA_ARGS__);
+struct FunctionTable {
+  GPUCC_CUDA_FUNCTIONS(GPUCC_CUDA_MEMBER)
+};
+#undef GPUCC_CUDA_MEMBER
 
 } // namespace gpucc::rt::cuda
 

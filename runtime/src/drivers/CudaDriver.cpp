@@ -238,7 +238,7 @@ private:
     size_t bytes;
     bool host;
   };
-  const CudaLibrary::Table &fn() const { return device->cuda().fn; }
+  const cuda::FunctionTable &fn() const { return device->cuda().fn; }
   Status check(int result, const char *call) const { return device->cuda().check(result, call); }
 
   Status transfer(void *destination, const void *source, uint64_t bytes) {

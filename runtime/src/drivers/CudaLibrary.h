@@ -23,12 +23,7 @@ namespace gpucc::rt {
 
 class CudaLibrary {
 public:
-  struct Table {
-#define GPUCC_CUDA_MEMBER(NAME, ...) int (*NAME)(__VA_ARGS__);
-    GPUCC_CUDA_FUNCTIONS(GPUCC_CUDA_MEMBER)
-#undef GPUCC_CUDA_MEMBER
-  };
-  Table fn{};
+  cuda::FunctionTable fn{};
 
   /// Loads once per process; later calls return the same table.
   static Status open(std::shared_ptr<CudaLibrary> &library);
