@@ -176,7 +176,7 @@ double localBytes(const PlanProblem &problem, int tensor, int dpLayout, int tpLa
   auto split = [&](int layout, int64_t parts) {
     if (layout < 0 || parts <= 1)
       return;
-    double extent = static_cast<double>(t.shape[layout]);
+    double extent = static_cast<double>(std::max<int64_t>(1, t.shape[layout]));
     bytes *= std::ceil(extent / static_cast<double>(parts)) / extent; // blocks are padded
   };
   split(dpLayout, candidate.dp);
@@ -228,7 +228,7 @@ std::vector<Strategy> strategiesOf(const PlanProblem &problem, const PlanOp &op,
     auto divide = [&](int factor, int64_t parts) {
       if (factor < 0 || parts <= 1)
         return;
-      double extent = static_cast<double>(rule.factors[factor].size);
+      double extent = static_cast<double>(std::max<int64_t>(1, rule.factors[factor].size));
       double block = std::ceil(extent / static_cast<double>(parts));
       share *= block / extent;
       divideMatrix(rule, factor, parts, facts);

@@ -1,7 +1,8 @@
 //===- Order.cpp - exact on small graphs, beam and windows on large ones --===//
 //
-// Steps of `solveOrder`: lower bound; beam search gives an order; the exact search looks for a
-// better one below that peak; if its budget ends, windows of the order are re-ordered exactly.
+// Steps of `solveOrder`: lower bound; trees are solved by Liu's algorithm; else beam search gives
+// an order; the exact search looks for a better one below that peak; if its budget ends, windows of
+// the order are re-ordered exactly.
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Solvers/Order.h"
@@ -256,6 +257,12 @@ OrderSolution solveOrder(const OrderProblem &problem, const OrderOptions &option
   };
   if (!options.start.empty())
     consider(options.start, "given order");
+  if (std::vector<int> forest = orderOfForest(graph); !forest.empty()) {
+    consider(forest, "Liu's algorithm on trees");
+    best.lowerBound = best.peak;
+    best.optimal = true;
+    return best;
+  }
   // The beam keeps fewer states on long graphs, so that its cost stays linear in the graph.
   int width = std::max(1, std::min(options.beamWidth, 60'000 / std::max(1, graph.count())));
   consider(beamSearch(graph, width, best.steps), "beam search");

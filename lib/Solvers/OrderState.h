@@ -49,5 +49,9 @@ struct DownsetResult {
 DownsetResult searchDownsets(const OrderGraph &graph, const OrderState &start,
                              const std::vector<char> &allowed, int64_t limit, int64_t budget);
 
+/// The optimal order when every op has at most one reader (an in-forest), else empty
+/// (OrderTree.cpp).
+std::vector<int> orderOfForest(const OrderGraph &graph);
+
 } // namespace gpucc::solvers
 #endif

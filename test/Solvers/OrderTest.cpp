@@ -105,6 +105,50 @@ TEST(Order, LargeGraphsStayBetweenTheBoundAndTheGivenOrder) {
   EXPECT_EQ(solveOrder(problem, options).order, solution.order);
 }
 
+/// Random in-forests: op i is read by a later op, or is a root.
+OrderProblem randomForest(std::mt19937 &random, int count) {
+  OrderProblem problem;
+  problem.numOps = count;
+  for (int op = 0; op < count; ++op) {
+    OrderTensor tensor{1 + static_cast<int64_t>(random() % 30), op, {}, false};
+    if (op + 1 < count && random() % 12)
+      tensor.consumers.push_back(op + 1 + static_cast<int>(random() % std::min(6, count - op - 1)));
+    tensor.kept = tensor.consumers.empty();
+    problem.tensors.push_back(tensor);
+    problem.workspace.push_back(random() % 4 ? 0 : static_cast<int64_t>(random() % 15));
+  }
+  return problem;
+}
+
+TEST(Order, TreesEqualBruteForce) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 150; ++round) {
+    OrderProblem problem = randomForest(random, 7);
+    OrderSolution solution = solveOrder(problem);
+    EXPECT_EQ(solution.method, "Liu's algorithm on trees");
+    EXPECT_EQ(verifyOrder(problem, solution.order), "");
+    EXPECT_EQ(solution.peak, bruteForce(problem)) << problem.dump();
+  }
+}
+
+/// The same trees with a harmless precedence edge go through the general search: never below Liu.
+TEST(Order, SearchAgreesWithLiuOnLargerTrees) {
+  std::mt19937 random(10);
+  for (int round = 0; round < 20; ++round) {
+    OrderProblem problem = randomForest(random, 24);
+    int64_t liu = solveOrder(problem).peak;
+    for (int op = 0; op + 1 < 24 && problem.precedence.empty(); ++op)
+      if (!problem.tensors[op].consumers.empty())
+        problem.precedence.push_back({op, problem.tensors[op].consumers[0]});
+    OrderSolution general = solveOrder(problem);
+    EXPECT_NE(general.method, "Liu's algorithm on trees");
+    EXPECT_TRUE(general.optimal);
+    EXPECT_EQ(general.peak, liu);
+  }
+  OrderProblem large = randomForest(random, 3000);
+  EXPECT_TRUE(solveOrder(large).optimal);
+}
+
 TEST(Order, TheGivenOrderIsImprovedNotIgnored) {
   OrderProblem problem =
       OrderProblem::fromPredecessors({{}, {}, {0}, {1}, {2, 3}}, {9, 9, 1, 1, 1});

@@ -12,7 +12,8 @@
 //     s0 r0 s1 r1 s2 r2 s3 r3 sum   peak 14
 //
 // Exact: best-first search over downsets (sets closed under predecessors), as SERENITY's dynamic
-// program (Ahn et al., MLSys'20), with the rule that an op which adds nothing is run at once. Large
+// program (Ahn et al., MLSys'20), with the rule that an op which adds nothing is run at once; trees of
+// any size by Liu's algorithm (1987). Large
 // graphs: beam search over downsets, then exact re-ordering of sliding windows; a lower bound from
 // what must be alive at each op tells how far from the optimum the answer can be.
 //
