@@ -16,9 +16,10 @@
 //   gpuccFakeCudaGet("bytes-used")        allocated on all devices
 //   gpuccFakeCudaReport()                 findings of the simt executor and misuse of the API; a string that
 //                                         lives until the next call on this thread
-//   gpuccFakeCudaEnqueue(stream, work, data, destroy)   the hook of the fake NCCL: puts work(data) into a
+//   gpuccFakeCudaEnqueue(stream, key, work, data, destroy)   the hook of the fake NCCL: puts work(data) into a
 //                                         stream, capturable; it returns 0 = done, 1 = not yet, 2 = failed.
 //                                         In a graph it runs once per launch.
+//                                         Work with equal keys runs in the order it was issued.
 //   gpuccFakeCudaProgress()               something another device waits for may have happened
 //
 //===--------------------------------------------------------------------------------------------===//
@@ -32,8 +33,9 @@
 GPUCC_FAKECUDA_EXPORT int gpuccFakeCudaSet(const char *option, long long value);
 GPUCC_FAKECUDA_EXPORT long long gpuccFakeCudaGet(const char *counter);
 GPUCC_FAKECUDA_EXPORT const char *gpuccFakeCudaReport();
-GPUCC_FAKECUDA_EXPORT int gpuccFakeCudaEnqueue(gpucc::rt::cuda::Stream stream, int (*work)(void *),
-                                               void *data, void (*destroy)(void *));
+GPUCC_FAKECUDA_EXPORT int gpuccFakeCudaEnqueue(gpucc::rt::cuda::Stream stream, const void *key,
+                                               int (*work)(void *), void *data,
+                                               void (*destroy)(void *));
 GPUCC_FAKECUDA_EXPORT void gpuccFakeCudaProgress();
 
 #endif

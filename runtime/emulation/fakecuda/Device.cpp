@@ -60,12 +60,22 @@ bool FakeDevice::owns(uintptr_t p, size_t bytes) const {
   return p + bytes <= it->first + it->second.bytes;
 }
 
-int FakeDevice::submit(FakeStream &stream, Node::Kind kind, Work work) {
+void FakeDevice::serialize(const OperationPtr &operation, const void *serial) {
+  if (!serial)
+    return;
+  OperationPtr &last = lastOfSerial[serial];
+  if (last && !last->done)
+    operation->after.push_back(last);
+  last = operation;
+}
+
+int FakeDevice::submit(FakeStream &stream, Node::Kind kind, Work work, const void *serial) {
   if (stream.capture) {
     auto node = std::make_unique<Node>();
     node->kind = kind;
     node->work = std::move(work);
     node->after = stream.front;
+    node->serial = serial;
     stream.front = {node.get()};
     stream.capture->nodes.push_back(std::move(node));
     return cuda::success;
@@ -76,6 +86,7 @@ int FakeDevice::submit(FakeStream &stream, Node::Kind kind, Work work) {
   operation->work = std::move(work);
   if (stream.last)
     operation->after.push_back(stream.last);
+  serialize(operation, serial);
   stream.last = operation;
   pending.push_back(operation);
   maybeRunSome();

@@ -139,6 +139,7 @@ FAKE(cuGraphLaunch)(GraphExec exec, Stream stream) {
       operation->after.push_back(s.last);
     for (const Node *before : node->after)
       operation->after.push_back(made[before]);
+    here->serialize(operation, node->serial);
     made[node.get()] = operation;
     end->after.push_back(operation);
     here->pending.push_back(operation);

@@ -50,6 +50,7 @@ struct Node {
   enum Kind { kernel, copy, fill, hook, empty } kind = empty;
   Work work;
   std::vector<Node *> after;
+  const void *serial = nullptr; ///< see FakeDevice::serialize
 };
 struct GraphData {
   std::vector<std::unique_ptr<Node>> nodes;
@@ -126,11 +127,14 @@ struct FakeDevice {
   FakeStream defaultStream;
   simt::Executor executor;
   std::mt19937_64 random;
+  std::map<const void *, OperationPtr> lastOfSerial;
   int stickyError = 0;
   double clock = 0;
 
-  /// Appends work to a stream, or a node to the graph it is captured into.
-  int submit(FakeStream &stream, Node::Kind kind, Work work);
+  /// Appends work to a stream, or a node to the graph it is captured into. Work with the same `serial`
+  /// key also runs in the order it was issued, on whatever streams (collectives of one communicator).
+  int submit(FakeStream &stream, Node::Kind kind, Work work, const void *serial = nullptr);
+  void serialize(const OperationPtr &operation, const void *serial);
   /// Runs pending operations until `target` is done; the sticky error, if any.
   int runUntil(const OperationPtr &target);
   int runAll();

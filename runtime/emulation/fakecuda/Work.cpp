@@ -315,12 +315,12 @@ FAKE(cuLaunchKernel)(Function function, unsigned gridX, unsigned gridY, unsigned
 
 } // namespace gpucc::rt::cuda
 
-int gpuccFakeCudaEnqueue(gpucc::rt::cuda::Stream stream, int (*work)(void *), void *data,
-                         void (*destroy)(void *)) {
+int gpuccFakeCudaEnqueue(gpucc::rt::cuda::Stream stream, const void *key, int (*work)(void *),
+                         void *data, void (*destroy)(void *)) {
   ENTER;
   std::shared_ptr<void> keep(data, destroy);
   return here->submit(gpucc::rt::cuda::streamOf(stream, *here), Node::hook, [work, keep] {
     const int result = work(keep.get());
     return result == 0 ? Progress::done : result == 1 ? Progress::notYet : Progress::failed;
-  });
+  }, key);
 }
