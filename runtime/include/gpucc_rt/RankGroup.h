@@ -40,6 +40,8 @@ public:
   /// By array: checks type and shape (converting where that is safe), resp. allocates.
   Status writeArray(const Array &array);
   Status readArray(const std::string &name, Array &array);
+  /// Which script run() runs on all ranks ("main", "accumulate", "apply").
+  Status useScript(const std::string &name);
   /// One step on all ranks.
   Status run();
   Status enableTaps(const std::vector<std::string> &names);

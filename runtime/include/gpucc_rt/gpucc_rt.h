@@ -222,6 +222,12 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_address(gpucc_rt_session *sess
                                                           const char *name, void **pointer,
                                                           uint64_t *bytes);
 
+/* Which script of the plan a step runs: "main" (the default) is the whole step; training plans also
+ * have "accumulate" (all micro-batches, no update) and "apply" (the update only), so that gradients
+ * can be read between the two. */
+GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_use_script(gpucc_rt_session *session,
+                                                             const char *name);
+
 /* One step. execute returns at once and runs in the background, run = execute + wait in the calling
  * thread (faster for small models). */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_execute(gpucc_rt_session *session);

@@ -147,6 +147,9 @@ public:
   Status bind(const std::string &name, void *pointer, uint64_t bytes) {
     return gpucc_rt_session_bind(session.get(), name.c_str(), pointer, bytes);
   }
+  Status useScript(const std::string &name) {
+    return gpucc_rt_session_use_script(session.get(), name.c_str());
+  }
   Status execute() { return gpucc_rt_session_execute(session.get()); }
   Status wait() { return gpucc_rt_session_wait(session.get()); }
   Status run() { return gpucc_rt_session_run(session.get()); }

@@ -78,11 +78,11 @@ private:
       return {};
     do {
       skipSpace();
-      value.members.emplace_back();
-      GPUCC_RT_TRY(string(value.members.back().first));
+      std::string key;
+      GPUCC_RT_TRY(string(key));
       if (!take(':'))
         return error("':' expected");
-      GPUCC_RT_TRY(parse(value.members.back().second, depth + 1));
+      GPUCC_RT_TRY(parse(value.members.emplace(std::move(key), Json())->second, depth + 1));
     } while (take(','));
     return take('}') ? Status() : error("',' or '}' expected");
   }

@@ -10,6 +10,7 @@
 
 #include "core/Status.h"
 
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -22,8 +23,8 @@ struct Json {
   int64_t integer = 0; ///< of a number without fraction or exponent, if `isInteger`
   bool isInteger = false;
   std::string string;
-  std::vector<Json> items;                           ///< array
-  std::vector<std::pair<std::string, Json>> members; ///< object
+  std::vector<Json> items;                 ///< array
+  std::multimap<std::string, Json> members; ///< object (a map may hold a type that is not complete)
 
   const Json *find(std::string_view name) const;
 };

@@ -136,6 +136,7 @@ Status HostExecutable::tryFront(const Run &run, StreamState &stream, bool &done)
     done = recordsDone[entry.source->body_as_EventWait()->event()] >= pending.ticket;
     return {};
   case plan::CommandBody::Collective: {
+    done = false;
     Status status =
         stream.request ? stream.request->test(done) : startCollective(run, pending, stream, done);
     if (!status && !done && stream.request)

@@ -134,6 +134,14 @@ gpucc_rt_status *gpucc_rt_session_address(gpucc_rt_session *session, const char 
   });
 }
 
+gpucc_rt_status *gpucc_rt_session_use_script(gpucc_rt_session *session, const char *name) {
+  return guarded([&]() -> Status {
+    GPUCC_RT_REQUIRE_ARGUMENT(session);
+    GPUCC_RT_REQUIRE_ARGUMENT(name);
+    return session->session->useScript(name);
+  });
+}
+
 gpucc_rt_status *gpucc_rt_session_execute(gpucc_rt_session *session) {
   return guarded([&]() -> Status {
     GPUCC_RT_REQUIRE_ARGUMENT(session);

@@ -145,9 +145,30 @@ Status Session::keepError(Status status) {
   return status;
 }
 
+const plan::Script *Session::findScript() const {
+  for (const plan::Script *script : *current().program->scripts())
+    if (script->name()->str() == scriptName)
+      return script;
+  return nullptr;
+}
+
+Status Session::useScript(const std::string &name) {
+  GPUCC_RT_TRY(wait());
+  std::string previous = std::move(scriptName);
+  scriptName = name;
+  if (findScript())
+    return {};
+  std::string known;
+  for (const plan::Script *script : *current().program->scripts())
+    known += (known.empty() ? "" : ", ") + script->name()->str();
+  scriptName = std::move(previous);
+  return GPUCC_RT_FAIL(Code::invalidArgument, "there is no script '", name, "'; the plan has ",
+                       known);
+}
+
 Status Session::runScript() {
   Run run;
-  run.script = current().program->scripts()->Get(0);
+  run.script = findScript();
   run.addresses = &current().addresses;
   run.taps = tapRequests.empty() ? nullptr : &tapRequests;
   run.trace = tracing ? &trace : nullptr;

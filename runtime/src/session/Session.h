@@ -42,6 +42,8 @@ public:
   ~Session();
 
   Status useProfile(uint32_t profile);
+  /// Which of the program's scripts execute and run run; "main" at first.
+  Status useScript(const std::string &name);
   Status execute(); ///< in the background
   Status wait();
   Status run(); ///< in the calling thread
@@ -86,6 +88,7 @@ private:
   Status writeRankConstants();
   Status prepareProfiles();
   Status runScript();
+  const plan::Script *findScript() const;
   Status checkUsable() const;
   Status keepError(Status status);
   void rebuildTaps();
@@ -102,6 +105,7 @@ private:
   std::vector<std::unique_ptr<Communicator>> communicators;
   std::vector<Prepared> prepared; ///< per profile
   uint32_t profile = 0;
+  std::string scriptName = "main";
   uint64_t bindingVersion = 0;
   std::vector<std::string> tapNames;
   std::map<uint32_t, std::unique_ptr<Tap>> taps; ///< by tensor

@@ -86,6 +86,13 @@ Status RankGroup::useProfileFor(const std::vector<Array> &arrays) {
   return profile == current ? Status() : useProfile(profile);
 }
 
+Status RankGroup::useScript(const std::string &name) {
+  for (Session &session : sessions)
+    if (Status status = session.useScript(name))
+      return status;
+  return {};
+}
+
 Status RankGroup::write(const std::string &name, const void *data, uint64_t bytes) {
   bool found = false;
   for (Session &session : sessions) {
