@@ -23,6 +23,9 @@
 #ifdef GPUCC_HAS_ConversionFrontendToGraph
 #include "gpucc/Conversion/FrontendToGraph/FrontendToGraph.h"
 #endif
+#ifdef GPUCC_HAS_TransformsDist
+#include "gpucc/Transforms/Dist/Passes.h"
+#endif
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -62,4 +65,7 @@ void gpucc::registerAllPasses() {
   registerConversionGraphToSchedPasses();
   registerConversionSchedToPlanPasses();
   registerTransformsTrainingPasses();
+#ifdef GPUCC_HAS_TransformsDist
+  registerTransformsDistPasses();
+#endif
 }
