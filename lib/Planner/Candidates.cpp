@@ -1,6 +1,7 @@
 //===- Candidates.cpp - which layouts the sizes and the pins allow --------===//
 //
 // Rules, cited by number in refusals:
+//   P0 there are at most as many ranks as the machine has devices
 //   P1 dp * tp * pp equals the number of ranks
 //   P2 dp divides the batch
 //   P3 pp is at most the number of segments
@@ -68,6 +69,12 @@ std::vector<Candidate> enumerateCandidates(const PlanProblem &problem, std::stri
   const Pins &pins = problem.pins;
   int64_t ranks = problem.numRanks();
   std::string given = "pins " + dump(pins);
+  if (ranks > problem.machine.numDevices()) {
+    error = "rule P0: found " + std::to_string(ranks) + " ranks, allowed at most the " +
+            std::to_string(problem.machine.numDevices()) + " devices of " + problem.machine.name +
+            "; ask for fewer ranks or a larger machine (e.g. h100-8x4 for four nodes)";
+    return {};
+  }
   auto matches = [](const std::optional<int64_t> &pin, int64_t value) {
     return !pin || *pin == value;
   };

@@ -109,6 +109,8 @@ TEST(Plan, PinsThatCannotBeAreRefusedWithTheRule) {
   EXPECT_NE(refused("dp=8").find("rule P2"), std::string::npos);
   EXPECT_NE(refused("pp=8").find("rule P3"), std::string::npos);
   EXPECT_NE(refused("dp=2,tp=4,micro-batches=5").find("rule P4"), std::string::npos);
+  problem.ranks = 16;
+  EXPECT_NE(refused("").find("rule P0: found 16 ranks, allowed at most the 8"), std::string::npos);
   EXPECT_NE(std::get<std::string>(parsePins("zero=3")).find("allowed 0 or 1"), std::string::npos);
   EXPECT_NE(std::get<std::string>(parsePins("tp=two")).find("pin tp: found 'two'"),
             std::string::npos);
