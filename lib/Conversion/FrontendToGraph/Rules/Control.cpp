@@ -1,0 +1,195 @@
+//===- Control.cpp - If, Loop, Scan ---------------------------------------===//
+//
+// Programs are static, so control flow is resolved here: a constant condition
+// picks a branch, one that is computed at run time evaluates both and selects;
+// Scan and Loops with a constant number of rounds are unrolled.
+//
+//===----------------------------------------------------------------------===//
+#include "lib/Conversion/FrontendToGraph/ModelConverter.h"
+
+using namespace mlir;
+using namespace gpucc;
+using namespace gpucc::frontend_to_graph;
+
+/// Rounds that are unrolled at most.
+static constexpr int64_t maxRounds = 1024;
+
+static Region *body(Node &n, StringRef name) {
+  for (auto [region, attr] : llvm::zip(n.op.getBodies(), n.op.getBodyNames()))
+    if (cast<StringAttr>(attr).getValue() == name)
+      return &region;
+  return nullptr;
+}
+
+static LogicalResult ifThenElse(Node &n) {
+  Region *then = body(n, "then_branch"), *otherwise = body(n, "else_branch");
+  if (!then || !otherwise)
+    return n.invalid("then_branch or else_branch is missing");
+  if (auto condition = n.constant(0)) {
+    if (condition->numElements() != 1)
+      return n.invalid("its condition must be one value");
+    auto values = n.model.convertBody(condition->getInt(0) ? *then : *otherwise, {});
+    return values ? n.yield(*values) : failure();
+  }
+  auto yes = n.model.convertBody(*then, {}), no = n.model.convertBody(*otherwise, {});
+  if (!yes || !no)
+    return failure();
+  if (yes->size() != no->size() || elementsOf(shapeOf(n[0])) != 1)
+    return n.invalid("its branches have different numbers of results");
+  Value condition = n.g.reshape(n[0], {});
+  SmallVector<Value> results;
+  for (auto [a, b] : llvm::zip(*yes, *no)) {
+    if (a.getType() != b.getType()) {
+      n.model.needValue(n[0]);
+      return n.unsupported("its branches give different shapes and its condition is computed at "
+                           "run time");
+    }
+    results.push_back(n.g.select(condition, a, b));
+  }
+  return n.yield(results);
+}
+
+/// Stacks one value per round as a new first dimension.
+static Value stack(GraphBuilder &g, ArrayRef<Value> rounds, int64_t dim) {
+  SmallVector<Value> wide;
+  for (Value round : rounds)
+    wide.push_back(g.insertDims(round, {dim}));
+  return g.concat(wide, dim);
+}
+
+/// Operands M, condition, carried...; the body takes (i, condition, carried...) and gives
+/// (condition, carried..., scanned...).
+static LogicalResult loop(Node &n) {
+  Region *rounds = body(n, "body");
+  if (!rounds)
+    return n.invalid("its body is missing");
+  int64_t most = INT64_MAX;
+  if (n.has(0)) {
+    auto count = n.constantInts(0, "the number of rounds");
+    if (!count)
+      return failure();
+    most = count->empty() ? 0 : count->front();
+  }
+  bool go = true;
+  if (n.has(1)) {
+    auto condition = n.constantInts(1, "the first condition");
+    if (!condition)
+      return failure();
+    go = condition->empty() || condition->front() != 0;
+  }
+  SmallVector<Value> carried(n.all().drop_front(std::min<size_t>(2, n.size())));
+  for (Value value : carried)
+    if (!value)
+      return n.unsupported("a carried value that is absent");
+  size_t scans = n.numResults() - std::min<size_t>(n.numResults(), carried.size());
+  SmallVector<SmallVector<Value>> scanned(scans);
+  Type index = n.g.builder.getI64Type();
+  for (int64_t i = 0; i < most && go; ++i) {
+    if (i >= maxRounds)
+      return n.unsupported("more than " + llvm::Twine(maxRounds) + " rounds");
+    SmallVector<Value> arguments{n.g.scalar(index, double(i)),
+                                 n.g.scalar(n.g.builder.getI1Type(), 1)};
+    llvm::append_range(arguments, carried);
+    auto values = n.model.convertBody(*rounds, arguments);
+    if (!values)
+      return failure();
+    if (values->size() != 1 + carried.size() + scans)
+      return n.invalid("its body has another number of results than the loop");
+    auto condition = n.g.constantOf(values->front());
+    if (!condition) {
+      n.model.needValue(values->front());
+      return n.unsupported("its condition is computed at run time");
+    }
+    go = condition->numElements() == 1 && condition->getInt(0) != 0;
+    for (size_t c = 0; c < carried.size(); ++c)
+      carried[c] = (*values)[1 + c];
+    for (size_t s = 0; s < scans; ++s)
+      scanned[s].push_back((*values)[1 + carried.size() + s]);
+  }
+  SmallVector<Value> results(carried);
+  for (auto &rows : scanned) {
+    if (rows.empty())
+      return n.unsupported("scan results of a loop without rounds");
+    results.push_back(stack(n.g, rows, 0));
+  }
+  return n.yield(results);
+}
+
+namespace {
+/// Axis and direction per scanned operand or result.
+struct ScanSide {
+  Dims axes, directions;
+};
+ScanSide side(Node &n, StringRef axes, StringRef directions, size_t count) {
+  ScanSide s{n.getInts(axes).value_or(Dims(count, 0)), n.getInts(directions).value_or(Dims(count, 0))};
+  s.axes.resize(count, 0);
+  s.directions.resize(count, 0);
+  return s;
+}
+} // namespace
+
+/// States..., scanned operands...; the body gives states..., scanned results...
+static LogicalResult scan(Node &n) {
+  Region *rounds = body(n, "body");
+  int64_t inputs = n.getInt("num_scan_inputs", 0), states = int64_t(n.size()) - inputs;
+  if (!rounds || inputs < 1 || states < 0)
+    return n.invalid("its body or num_scan_inputs is missing");
+  if (llvm::any_of(n.all(), [](Value v) { return !v; }))
+    return n.invalid("one of its operands is missing");
+  ScanSide in = side(n, "scan_input_axes", "scan_input_directions", inputs);
+  int64_t length = -1;
+  for (int64_t i = 0; i < inputs; ++i) {
+    auto dim = n.dimension(in.axes[i], n.rank(states + i));
+    if (!dim)
+      return failure();
+    in.axes[i] = *dim;
+    length = typeOf(n[states + i]).getDimSize(*dim);
+  }
+  if (length > maxRounds)
+    return n.unsupported("more than " + llvm::Twine(maxRounds) + " rounds");
+  SmallVector<Value> state(n.all().take_front(states));
+  size_t outputs = n.numResults() - std::min<size_t>(n.numResults(), states);
+  SmallVector<SmallVector<Value>> scanned(outputs);
+  for (int64_t r = 0; r < length; ++r) {
+    SmallVector<Value> arguments(state);
+    for (int64_t i = 0; i < inputs; ++i) {
+      Value x = n[states + i];
+      Value row = n.g.slice(x, in.axes[i], in.directions[i] ? length - 1 - r : r, 1);
+      if (n.g.failed())
+        return failure();
+      Dims shape = shapeOf(x);
+      shape.erase(shape.begin() + in.axes[i]);
+      arguments.push_back(n.g.reshape(row, shape));
+    }
+    auto values = n.model.convertBody(*rounds, arguments);
+    if (!values)
+      return failure();
+    if (values->size() != size_t(states) + outputs)
+      return n.invalid("its body has another number of results than the scan");
+    state.assign(values->begin(), values->begin() + states);
+    for (size_t o = 0; o < outputs; ++o)
+      scanned[o].push_back((*values)[states + o]);
+  }
+  ScanSide out = side(n, "scan_output_axes", "scan_output_directions", outputs);
+  SmallVector<Value> results(state);
+  for (size_t o = 0; o < outputs; ++o) {
+    if (scanned[o].empty())
+      return n.unsupported("scan results of no rounds");
+    auto dim = n.dimension(out.axes[o], rankOf(scanned[o][0]) + 1);
+    if (!dim)
+      return failure();
+    if (out.directions[o])
+      std::reverse(scanned[o].begin(), scanned[o].end());
+    results.push_back(stack(n.g, scanned[o], *dim));
+  }
+  return n.yield(results);
+}
+
+ArrayRef<Entry> gpucc::frontend_to_graph::controlRules() {
+  static const Entry rules[] = {
+      {"If", 1, latest, 1, ifThenElse},
+      {"Loop", 1, latest, 0, loop},
+      {"Scan", 9, latest, 1, scan},
+  };
+  return rules;
+}
