@@ -188,6 +188,33 @@ static bool dimsOf(AffineExpr e, const IndexMath &math, SmallVectorImpl<bool> &d
   return true;
 }
 
+/// Row-major number of a point of the dimensions in `dims`.
+static AffineExpr rowMajor(const IndexMath &math, ArrayRef<bool> dims) {
+  Index index;
+  SmallVector<int64_t> shape;
+  for (auto [d, on] : llvm::enumerate(dims))
+    if (on) {
+      index.push_back(math.dim(d));
+      shape.push_back(math.getExtents()[d]);
+    }
+  return math.linearize(index, shape);
+}
+
+/// The last dimension with more than one element is reduced.
+static bool isInnermostReduced(ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
+  for (int64_t d = shape.size() - 1; d >= 0; --d)
+    if (shape[d] != 1)
+      return llvm::is_contained(dims, d);
+  return true;
+}
+
+static bool innermost(const IndexMath &math, ArrayRef<bool> dims) {
+  for (size_t d = dims.size(); d-- > 0;)
+    if (math.getExtents()[d] != 1)
+      return dims[d];
+  return true;
+}
+
 bool DomainFinder::findReducedDims(IndexMath &math) {
   size_t rank = math.getExtents().size();
   domain.reduced.assign(rank, false);
@@ -211,6 +238,11 @@ bool DomainFinder::findReducedDims(IndexMath &math) {
       return fail("a reduction does not run over whole loops");
     if (!first && !llvm::equal(dims, domain.reduced))
       return fail("its reductions combine different dimensions");
+    // The order of combination is the op's own: reduced loops numbered as its operand numbers
+    // them, and the innermost loop reduced if its innermost dimension is.
+    if (math.linearize(reducedIndex, reducedShape) != rowMajor(math, dims) ||
+        isInnermostReduced(shapeOf(reduce.getX()), reduce.getDims()) != innermost(math, dims))
+      return fail("a reduction would run in another order than alone");
     domain.reduced.assign(dims.begin(), dims.end());
     first = false;
   }

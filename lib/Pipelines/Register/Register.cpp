@@ -2,6 +2,9 @@
 #include "gpucc/Pipelines/Register.h"
 
 #include "dialects/Base/Base.h"
+#ifdef GPUCC_HAS_ConversionGraphToKernel
+#include "gpucc/Conversion/GraphToKernel/Passes.h"
+#endif
 #ifdef GPUCC_HAS_TransformsFusion
 #include "gpucc/Transforms/Fusion/Passes.h"
 #endif
@@ -61,6 +64,9 @@ void gpucc::registerAllPasses() {
 #endif
 #ifdef GPUCC_HAS_TransformsFusion
   registerTransformsFusionPasses();
+#endif
+#ifdef GPUCC_HAS_ConversionGraphToKernel
+  registerConversionGraphToKernelPasses();
 #endif
   registerConversionGraphToSchedPasses();
   registerConversionSchedToPlanPasses();
