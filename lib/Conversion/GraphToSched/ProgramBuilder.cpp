@@ -103,6 +103,9 @@ void ProgramBuilder::addTensor(const Port &port, StringRef role, Storage storage
     sourceShape = port.attrs.getAs<DenseI64ArrayAttr>(base::sourceShapeAttr);
     sourceBase = builder.getDenseI64ArrayAttr(state.getStart());
   }
+  ArrayAttr partialAxes;
+  if (!sharding.partial.empty())
+    partialAxes = dist::toAttr(builder.getContext(), sharding.partial);
   OpBuilder::InsertionGuard guard(builder);
   Block &body = program.getBody().front();
   auto it = llvm::find_if(body, [](Operation &op) { return isa<SegmentOp, ScriptOp>(op); });
@@ -112,7 +115,7 @@ void ProgramBuilder::addTensor(const Port &port, StringRef role, Storage storage
                    builder.getI64IntegerAttr(batched ? portSlots : 1),
                    slicesOf(builder, port, sharding, mesh, batched ? portSlots : 1),
                    port.attrs.getAs<ArrayAttr>(base::dimsAttr), sourceName, sourceShape, sourceBase,
-                   derivedFrom, ArrayAttr());
+                   derivedFrom, partialAxes);
 }
 
 Storage ProgramBuilder::ioPort(const Port &port, Location loc, bool isResult) {

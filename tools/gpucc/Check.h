@@ -1,0 +1,42 @@
+//===- Check.h - parts of gpucc check ---------------------------*- C++ -*-===//
+#ifndef GPUCC_TOOLS_GPUCC_CHECK_H
+#define GPUCC_TOOLS_GPUCC_CHECK_H
+
+#include "Compare.h"
+#include "CompileOptions.h"
+
+namespace gpucc::tool {
+
+struct CheckArguments {
+  std::shared_ptr<CompileFlags> flags;
+  std::string referenceModel, inputs = "random:0", expect, driver, filter = "*", json;
+  std::vector<std::string> onnxTests;
+  double tolerance = 1e-3;
+};
+
+/// Prints one line per tensor and, at the end, the verdict; writes JSON when asked.
+class CheckReport {
+public:
+  explicit CheckReport(std::string json) : json(std::move(json)) {}
+  void add(const std::string &name, const Difference &difference, double tolerance,
+           const std::vector<int64_t> &shape, const std::string &note = "");
+  /// 0 when every tensor was within its tolerance, else 1; 2 when the JSON cannot be written.
+  int finish();
+
+private:
+  struct Row {
+    std::string name, note;
+    Difference difference;
+    double tolerance;
+    std::vector<int64_t> shape;
+  };
+  std::string json;
+  std::vector<Row> rows;
+};
+
+int checkOnnxTests(CheckArguments &arguments);
+int checkTraining(CheckArguments &arguments);
+
+} // namespace gpucc::tool
+
+#endif // GPUCC_TOOLS_GPUCC_CHECK_H

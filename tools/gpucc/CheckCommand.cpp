@@ -1,0 +1,112 @@
+//===- CheckCommand.cpp - gpucc check -------------------------------------===//
+//
+// Three questions: does the compiled model compute what the reference evaluator
+// (or a file) says; do the official ONNX node tests pass; does a partitioned
+// training step compute what the unpartitioned one does.
+//
+//===----------------------------------------------------------------------===//
+#include "Check.h"
+#include "Commands.h"
+#include "Compare.h"
+#include "PlanSource.h"
+#include "gpucc/Pipelines/Compile.h"
+
+#include <cstdio>
+
+using namespace gpucc;
+using namespace gpucc::tool;
+
+namespace {
+
+/// What the model should give: from the file, or evaluated.
+int expectedOutputs(CheckArguments &a, const std::vector<gpucc_rt::Array> &inputs,
+                    std::map<std::string, HostTensor> &expected) {
+  if (!a.expect.empty()) {
+    std::vector<gpucc_rt::Array> arrays;
+    if (auto s = gpucc_rt::readArrays(a.expect, arrays))
+      return failed(s);
+    for (const gpucc_rt::Array &array : arrays)
+      expected[array.name] = toHostTensor(array);
+    return 0;
+  }
+  Compilation reference(a.flags->options, {progress});
+  if (int code = reference.runTo(Phase::Graph))
+    return code;
+  progress("reference evaluator");
+  std::map<std::string, HostTensor> arguments;
+  for (const gpucc_rt::Array &array : inputs)
+    arguments[array.name] = toHostTensor(array);
+  int code = reference.evaluate(arguments, expected);
+  progress("");
+  return code;
+}
+
+int checkModel(CheckArguments &a) {
+  PlanSource source;
+  if (int code = source.open(*a.flags))
+    return code;
+  gpucc_rt::RankGroup group;
+  gpucc_rt::GroupOptions options;
+  options.driver = a.driver;
+  if (auto s = group.open(source.plan(), options))
+    return failed(s);
+  std::vector<gpucc_rt::Array> inputs;
+  if (int code = loadInputs(source.plan(), group.profile(), a.inputs, inputs))
+    return code;
+  if (auto s = group.useProfileFor(inputs))
+    return failed(s);
+  for (gpucc_rt::Array &array : inputs)
+    if (auto s = group.writeArray(array))
+      return failed(s);
+  if (auto s = group.run())
+    return failed(s);
+  std::vector<gpucc_rt::Array> results;
+  if (int code = readOutputs(group, results))
+    return code;
+  std::map<std::string, HostTensor> expected;
+  if (int code = expectedOutputs(a, inputs, expected))
+    return code;
+  CheckReport report(a.json);
+  for (const gpucc_rt::Array &array : results) {
+    auto it = expected.find(array.name);
+    if (it == expected.end())
+      return fail(2, "there is no expected value for output '" + array.name + "' in " + a.expect);
+    report.add(array.name, compare(toHostTensor(array), it->second), a.tolerance,
+               it->second.shape());
+  }
+  return report.finish();
+}
+
+} // namespace
+
+Command tool::addCheck(CLI::App &app) {
+  auto a = std::make_shared<CheckArguments>();
+  a->flags = addCompileFlags(app);
+  app.add_option("model", a->flags->options.model, "model or plan")->check(CLI::ExistingFile);
+  app.add_option("--model", a->referenceModel, "the model that a plan was made of")->check(CLI::ExistingFile);
+  app.add_option("--inputs", a->inputs, "FILE.npz with arrays by input name, or random:SEED")
+      ->capture_default_str();
+  app.add_option("--expect", a->expect, "FILE.npz with the right outputs (default: the reference evaluator)");
+  app.add_option("--tolerance", a->tolerance,
+                 "greatest error relative to max(|y|, 1e-2 max|Y|)")
+      ->capture_default_str();
+  app.add_option("--driver", a->driver, "host | cuda | null (default: the plan's target)");
+  app.add_option("--onnx-tests", a->onnxTests, "folders of ONNX node tests (each test a folder with model.onnx)");
+  app.add_option("--filter", a->filter, "with --onnx-tests: names with * and ?")->capture_default_str();
+  app.add_option("--json", a->json, "write the table as JSON");
+  app.footer("\nexamples\n"
+             "  gpucc check model.onnx --profile batch=4\n"
+             "  gpucc check model.onnx --inputs in.npz --expect out.npz\n"
+             "  gpucc check --onnx-tests DIR --filter 'test_add*'\n"
+             "  gpucc check gpt.onnx --train --optimizer adamw --ranks 4 --pin dp=2,tp=2\n"
+             "exit code 1: the comparison failed; the first wrong tensor is named");
+  return [a] {
+    if (!a->onnxTests.empty())
+      return checkOnnxTests(*a);
+    if (a->flags->options.model.empty())
+      return fail(2, "name a model or plan, or give --onnx-tests DIR");
+    if (a->flags->training)
+      return checkTraining(*a);
+    return checkModel(*a);
+  };
+}

@@ -1,0 +1,205 @@
+//===- CheckTraining.cpp - is the parallel training step right ------------===//
+//
+// The partitioned plan and the unpartitioned one (one rank, the same split into
+// micro-batches) run one step on the same inputs, in two halves:
+//
+//   accumulate   outputs, loss and every gradient are compared
+//   apply        the plan's own summed gradients are first written into the
+//                unpartitioned run, so that every updated state is compared for
+//                equal gradients: AdamW would amplify the noise of a gradient
+//                that is truly zero
+//
+// Bounds: outputs and losses 1e-4 of max|b|; gradients
+// max|a-b| <= 1e-4 max(max|b|, 1e-3 of the step's largest gradient);
+// updated states 1e-4 of max|b|.
+//
+//===----------------------------------------------------------------------===//
+#include "Check.h"
+#include "PlanSource.h"
+#include "gpucc_rt/RankGroup.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+using namespace gpucc;
+using namespace gpucc::tool;
+
+namespace {
+
+/// One of the two runs.
+struct Side {
+  PlanSource source;
+  gpucc_rt::RankGroup group;
+
+  int open(CompileFlags flags, const std::string &driver) {
+    if (int code = source.open(flags))
+      return code;
+    gpucc_rt::GroupOptions options;
+    options.driver = driver;
+    if (auto s = group.open(source.plan(), options))
+      return failed(s);
+    return 0;
+  }
+
+  std::vector<std::string> names(std::initializer_list<gpucc_rt_role> roles) {
+    std::vector<std::string> result;
+    for (uint32_t i = 0; i < source.plan().info().tensors; ++i) {
+      gpucc_rt_tensor_info info = source.plan().tensor(i);
+      if (std::find(roles.begin(), roles.end(), info.role) != roles.end())
+        result.push_back(info.name);
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  int run(const char *script) {
+    if (auto s = group.useScript(script))
+      return failed(s);
+    if (auto s = group.run())
+      return failed(s);
+    return 0;
+  }
+};
+
+class Checker {
+public:
+  explicit Checker(CheckArguments &a) : a(a), report(a.json) {}
+
+  int run() {
+    if (int code = open())
+      return code;
+    if (int code = writeInputs())
+      return code;
+    if (int code = runBoth("accumulate"))
+      return code;
+    if (int code = compareOutputs())
+      return code;
+    if (int code = compareGradients())
+      return code;
+    if (int code = runBoth("apply"))
+      return code;
+    if (int code = compareStates())
+      return code;
+    return report.finish();
+  }
+
+private:
+  int open() {
+    CompileFlags parallel = *a.flags, single = *a.flags;
+    if (isPlanFile(parallel.options.model)) {
+      if (a.referenceModel.empty())
+        return fail(2, "a plan does not hold its model; name it with --model MODEL.onnx");
+      single.options.model = a.referenceModel;
+    }
+    single.options.ranks = 1;
+    single.target = "host";
+    std::string error;
+    std::optional<Pins> pins = Pins::parse(single.pins, error);
+    single.pins = pins && pins->microBatches
+                      ? "micro-batches=" + std::to_string(*pins->microBatches)
+                      : "";
+    single.options.memoryBudget.clear();
+    if (int code = plan.open(parallel, a.driver))
+      return code;
+    return reference.open(single, "");
+  }
+
+  /// The same initial state and inputs on both sides.
+  int writeInputs() {
+    std::vector<gpucc_rt::Array> arrays;
+    if (int code = loadInputs(reference.source.plan(), reference.group.profile(), a.inputs, arrays))
+      return code;
+    for (const gpucc_rt::Array &array : arrays) {
+      if (auto s = plan.group.writeArray(array))
+        return failed(s);
+      if (auto s = reference.group.writeArray(array))
+        return failed(s);
+    }
+    return 0;
+  }
+
+  int runBoth(const char *script) {
+    if (int code = plan.run(script))
+      return code;
+    return reference.run(script);
+  }
+
+  int read(Side &side, const std::string &name, HostTensor &tensor) {
+    gpucc_rt::Array array;
+    if (auto s = side.group.readArray(name, array))
+      return failed(s);
+    tensor = toHostTensor(array);
+    return 0;
+  }
+
+  /// Greatest |a - b| over max(max|b|, atLeast), instead of an elementwise relative error.
+  static Difference scaled(const HostTensor &found, const HostTensor &expected, double atLeast) {
+    Difference d = compare(found, expected, 1.0);
+    double largest = largestOf(expected);
+    if (std::isfinite(d.error) && d.index >= 0 && atLeast > largest)
+      d.error = std::fabs(d.found - d.expected) / atLeast;
+    return d;
+  }
+
+  static double largestOf(const HostTensor &t) {
+    double largest = 0;
+    for (int64_t i = 0; i < t.numElements(); ++i)
+      largest = std::max(largest, std::fabs(t.getFloat(i)));
+    return largest;
+  }
+
+  int compareAll(const std::vector<std::string> &names, double floor, const char *what) {
+    for (const std::string &name : names) {
+      HostTensor found, expected;
+      if (int code = read(plan, name, found))
+        return code;
+      if (int code = read(reference, name, expected))
+        return code;
+      report.add(name, scaled(found, expected, floor), 1e-4, expected.shape(), what);
+    }
+    return 0;
+  }
+
+  int compareOutputs() { return compareAll(reference.names({GPUCC_RT_OUTPUT}), 0, "output"); }
+
+  int compareGradients() {
+    std::vector<std::string> names = reference.names({GPUCC_RT_GRADIENT_ACCUMULATOR});
+    double largest = 0;
+    for (const std::string &name : names) {
+      HostTensor t;
+      if (int code = read(reference, name, t))
+        return code;
+      if (name != "loss.accumulator" && name != "count.accumulator")
+        largest = std::max(largest, largestOf(t));
+    }
+    if (int code = compareAll(names, 1e-3 * largest, "gradient"))
+      return code;
+    // From here on both sides have the plan's gradients.
+    for (const std::string &name : names) {
+      gpucc_rt::Array array;
+      if (auto s = plan.group.readArray(name, array))
+        return failed(s);
+      if (auto s = reference.group.writeArray(array))
+        return failed(s);
+    }
+    return 0;
+  }
+
+  int compareStates() {
+    std::vector<std::string> states = reference.names(
+        {GPUCC_RT_PARAMETER, GPUCC_RT_MOMENT, GPUCC_RT_MASTER, GPUCC_RT_STATISTIC,
+         GPUCC_RT_COUNTER});
+    if (int code = compareAll(states, 0, "state"))
+      return code;
+    return compareAll(reference.names({GPUCC_RT_METRIC}), 0, "metric");
+  }
+
+  CheckArguments &a;
+  CheckReport report;
+  Side plan, reference;
+};
+
+} // namespace
+
+int tool::checkTraining(CheckArguments &arguments) { return Checker(arguments).run(); }

@@ -1,0 +1,186 @@
+//===- PlanText.cpp - a plan file as text ---------------------------------===//
+#include "PlanText.h"
+
+#include "PlanSource.h"
+#include "gpucc_rt/PlanFile.h"
+#include "plan_generated.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+using namespace gpucc;
+using namespace gpucc::tool;
+namespace fb = gpucc::rt::plan;
+
+std::string tool::bytesText(double bytes) {
+  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  while (bytes >= 1024 && unit < 4) {
+    bytes /= 1024;
+    ++unit;
+  }
+  char text[32];
+  std::snprintf(text, sizeof(text), unit ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
+  return text;
+}
+
+int PlanFile::open(const std::string &path) {
+  gpucc_rt::Plan checked; // the runtime's own verifier
+  if (auto s = gpucc_rt::Plan::open(path, checked))
+    return failed(s);
+  std::ifstream file(path, std::ios::binary);
+  rt::PlanHeader header;
+  file.read(reinterpret_cast<char *>(&header), sizeof(header));
+  bytes.resize(header.indexSize);
+  file.seekg(static_cast<std::streamoff>(header.indexOffset));
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return file ? 0 : fail(2, "cannot read '" + path + "'");
+}
+
+const fb::Plan &PlanFile::plan() const { return *fb::GetPlan(bytes.data()); }
+
+namespace {
+
+template <typename T> size_t count(const T *vector) { return vector ? vector->size() : 0; }
+std::string text(const flatbuffers::String *s) { return s ? s->str() : ""; }
+
+template <typename F> void forEachCommand(const fb::Plan &plan, F f) {
+  if (plan.profiles())
+    for (const fb::Profile *profile : *plan.profiles())
+      if (profile->programs())
+        for (const fb::Program *program : *profile->programs())
+          if (program->segments())
+            for (const fb::Segment *segment : *program->segments())
+              if (segment->commands())
+                for (const fb::Command *command : *segment->commands())
+                  f(*profile, *program, *segment, *command);
+}
+
+void printSummary(const fb::Plan &plan) {
+  std::printf("%s, made by %s\n", text(plan.model()).c_str(), text(plan.producer()).c_str());
+  std::printf("target %s", fb::EnumNameTarget(plan.needs()->target()));
+  if (plan.needs()->architectures())
+    for (const auto *arch : *plan.needs()->architectures())
+      std::printf(" %s", arch->c_str());
+  std::printf(", %u rank%s in %zu stage%s, %s per rank%s\n", plan.ranks(),
+              plan.ranks() == 1 ? "" : "s", count(plan.stages()),
+              count(plan.stages()) == 1 ? "" : "s",
+              bytesText(static_cast<double>(plan.needs()->device_bytes())).c_str(),
+              plan.training() ? ", training step" : "");
+}
+
+std::string commandText(const fb::Plan &plan, const fb::Command &c) {
+  std::string body = fb::EnumNameCommandBody(c.body_type());
+  switch (c.body_type()) {
+  case fb::CommandBody::Launch:
+    return "launch " + text(plan.kernels()->Get(c.body_as_Launch()->kernel())->name());
+  case fb::CommandBody::LibraryCall:
+    return std::string("library ") + fb::EnumNameLibraryKind(c.body_as_LibraryCall()->kind());
+  case fb::CommandBody::Collective: {
+    const fb::Collective *k = c.body_as_Collective();
+    return std::string(fb::EnumNameCollectiveKind(k->kind())) + " over " +
+           text(plan.communicators()->Get(k->communicator())->name()) + ", " +
+           std::to_string(k->count()) + " " + fb::EnumNameDType(k->dtype());
+  }
+  case fb::CommandBody::EventRecord:
+    return "record event " + std::to_string(c.body_as_EventRecord()->event());
+  case fb::CommandBody::EventWait:
+    return "wait for event " + std::to_string(c.body_as_EventWait()->event());
+  case fb::CommandBody::Copy:
+    return "copy " + bytesText(static_cast<double>(c.body_as_Copy()->bytes()));
+  default:
+    return body;
+  }
+}
+
+void printPrograms(const fb::Plan &plan) {
+  for (const fb::Profile *profile : *plan.profiles())
+    for (const fb::Program *program : *profile->programs()) {
+      std::printf("\nprofile %s, stage %u\n", text(profile->name()).c_str(), program->stage());
+      for (const fb::Segment *segment : *program->segments()) {
+        std::printf("  segment %s\n", text(segment->name()).c_str());
+        if (segment->commands())
+          for (const fb::Command *c : *segment->commands())
+            std::printf("    [%u] %-44s %s\n", c->stream(), commandText(plan, *c).c_str(),
+                        text(c->name()).c_str());
+      }
+      for (const fb::Script *script : *program->scripts()) {
+        std::printf("  script %s:", text(script->name()).c_str());
+        for (const fb::Step *step : *script->steps())
+          std::printf(" %s@%u", text(program->segments()->Get(step->segment())->name()).c_str(),
+                      step->slot());
+        std::printf("\n");
+      }
+    }
+}
+
+void printMemory(const fb::Plan &plan, nlohmann::json &json) {
+  for (size_t s = 0; s < count(plan.stages()); ++s)
+    for (const fb::Arena *arena : *plan.stages()->Get(static_cast<uint32_t>(s))->arenas()) {
+      std::printf("stage %zu  arena %-10s %12s%s\n", s, text(arena->name()).c_str(),
+                  bytesText(static_cast<double>(arena->size())).c_str(),
+                  arena->persistent() ? "  persistent" : "");
+      json["arenas"].push_back({{"stage", s}, {"arena", text(arena->name())}, {"bytes", arena->size()}});
+    }
+  std::map<fb::Role, uint64_t> roles;
+  for (const fb::Profile *profile : *plan.profiles())
+    for (const fb::Program *program : *profile->programs())
+      if (program->views())
+        for (const fb::TensorView *view : *program->views())
+          roles[plan.tensors()->Get(view->tensor())->role()] +=
+              program->buffers()->Get(view->buffer())->size();
+  for (const auto &[role, bytes] : roles) {
+    std::printf("%-24s %12s\n", fb::EnumNameRole(role), bytesText(static_cast<double>(bytes)).c_str());
+    json["roles"][fb::EnumNameRole(role)] = bytes;
+  }
+}
+
+void printKernels(const fb::Plan &plan, nlohmann::json &json) {
+  std::map<uint32_t, int> launches;
+  forEachCommand(plan, [&](const fb::Profile &, const fb::Program &, const fb::Segment &,
+                           const fb::Command &c) {
+    if (c.body_type() == fb::CommandBody::Launch)
+      ++launches[c.body_as_Launch()->kernel()];
+  });
+  for (uint32_t i = 0; i < count(plan.kernels()); ++i) {
+    const fb::Kernel *kernel = plan.kernels()->Get(i);
+    std::printf("%-44s %3d launches", text(kernel->name()).c_str(), launches[i]);
+    nlohmann::json row = {{"kernel", text(kernel->name())}, {"launches", launches[i]}};
+    for (const fb::KernelVariant *v : *kernel->variants()) {
+      const fb::Blob *blob = plan.blobs()->Get(v->blob());
+      std::string arch = text(blob->arch());
+      std::printf("  %s", arch.c_str());
+      if (blob->kind() == fb::BlobKind::cubin)
+        std::printf(" %u registers, %u B shared", v->registers(), v->shared_bytes());
+      row["variants"].push_back({{"arch", arch}, {"registers", v->registers()}, {"shared", v->shared_bytes()}});
+    }
+    std::printf("\n");
+    if (kernel->source() && kernel->source()->size())
+      std::printf("%s\n", kernel->source()->c_str());
+    json["kernels"].push_back(row);
+  }
+}
+
+} // namespace
+
+int tool::printPlan(const std::string &path, const PlanTextOptions &options) {
+  PlanFile file;
+  if (int code = file.open(path))
+    return code;
+  const fb::Plan &plan = file.plan();
+  nlohmann::json json = {{"model", text(plan.model())}, {"ranks", plan.ranks()}};
+  printSummary(plan);
+  if (options.memory)
+    printMemory(plan, json);
+  if (options.kernels)
+    printKernels(plan, json);
+  if (!options.memory && !options.kernels)
+    printPrograms(plan);
+  if (options.json.empty())
+    return 0;
+  std::ofstream out(options.json);
+  return out << json.dump(1) << "\n" ? 0 : fail(2, "cannot write '" + options.json + "'");
+}

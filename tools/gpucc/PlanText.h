@@ -1,0 +1,38 @@
+//===- PlanText.h - a plan file as text -------------------------*- C++ -*-===//
+#ifndef GPUCC_TOOLS_GPUCC_PLANTEXT_H
+#define GPUCC_TOOLS_GPUCC_PLANTEXT_H
+
+#include <string>
+#include <vector>
+
+namespace gpucc::rt::plan {
+struct Plan;
+}
+
+namespace gpucc::tool {
+
+struct PlanTextOptions {
+  bool kernels = false, memory = false;
+  std::string json;
+};
+
+/// Prints summary, programs and commands, or only the tables asked for. The exit code.
+int printPlan(const std::string &path, const PlanTextOptions &options);
+
+/// A verified plan in memory.
+class PlanFile {
+public:
+  /// 0, or the exit code after an error on stderr.
+  int open(const std::string &path);
+  const rt::plan::Plan &plan() const;
+
+private:
+  std::vector<char> bytes;
+};
+
+/// "1.5 MiB"
+std::string bytesText(double bytes);
+
+} // namespace gpucc::tool
+
+#endif // GPUCC_TOOLS_GPUCC_PLANTEXT_H
