@@ -134,6 +134,7 @@ private:
   bool demand(Way &way, int op, int value, int8_t wanted, bool splitElsewhere) const;
   std::vector<int> choices(const Way &way, int op) const;
   bool follows(const Way &way, int op, int choice) const;
+  bool followsSplit(const Way &way, int op, int choice) const;
   bool apply(Way &way, int op, int choice) const;
   bool finish(Way &way) const;
   void prune(std::vector<Way> &ways, int op) const;
@@ -255,6 +256,15 @@ bool Search::follows(const Way &way, int op, int choice) const {
     if (wanted != axis::Whole && way.state[o.operands[i]] == wanted)
       return true;
   }
+  return false;
+}
+
+/// The choice keeps an operand split that is split.
+bool Search::followsSplit(const Way &way, int op, int choice) const {
+  for (size_t i = 0; i < p.ops[op].operands.size(); ++i)
+    if (int8_t wanted = operandOf(op, choice, i);
+        wanted >= axis::Split && way.state[p.ops[op].operands[i]] == wanted)
+      return true;
   return false;
 }
 
@@ -393,12 +403,21 @@ AxisSolution Search::run() {
     if (p.ops[op].isStatic)
       continue;
     std::vector<Way> next;
-    for (const Way &way : ways)
-      for (int choice : choices(way, op)) {
-        Way copy = way;
-        if (apply(copy, op, choice))
-          next.push_back(std::move(copy));
+    for (const Way &way : ways) {
+      // Ways that keep what is split first; the others only where none of those is possible.
+      size_t before = next.size();
+      for (bool split : {true, false}) {
+        if (!split && p.keepSplit && next.size() > before)
+          break;
+        for (int choice : choices(way, op)) {
+          if (split != (p.keepSplit && followsSplit(way, op, choice)))
+            continue;
+          Way copy = way;
+          if (apply(copy, op, choice))
+            next.push_back(std::move(copy));
+        }
       }
+    }
     if (next.empty()) {
       solution.errorOp = op;
       solution.error = "no way to split the op gives the sharding that is demanded of its result";

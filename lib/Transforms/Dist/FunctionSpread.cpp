@@ -104,6 +104,7 @@ AxisProblem FunctionSpread::state(const AxisOptions &options,
   p.parts = mesh.axisSize(options.axis);
   p.splitWeights = options.splitWeights;
   p.splitActivations = options.splitActivations;
+  p.keepSplit = options.keepSplit;
   p.width = options.beam;
   auto segment = function->getAttrOfType<StringAttr>(base::segmentAttr);
   p.training = segment && segment.getValue() == "step";
@@ -114,7 +115,8 @@ AxisProblem FunctionSpread::state(const AxisOptions &options,
       value.bytes = static_cast<double>(type.getElementTypeBitWidth()) / 8;
       for (size_t d = 0; d < local.size(); ++d) {
         value.bytes *= static_cast<double>(local[d]);
-        value.splittable.push_back(!closed[v][d] && shardings[v].dims[d].empty() &&
+        value.splittable.push_back((!closed[v][d] || options.axis == closer) &&
+                                   shardings[v].dims[d].empty() &&
                                    local[d] % p.parts == 0);
       }
       value.isScalar = type.getRank() == 0;
@@ -125,7 +127,7 @@ AxisProblem FunctionSpread::state(const AxisOptions &options,
       value.state = free.state;
       value.maySplit = free.maySplit;
       value.mayBePartial = free.mayBePartial;
-      value.isStatic = free.state == axis::Open;
+      value.isStatic = free.isStatic || free.state == axis::Open;
     }
     p.values.push_back(std::move(value));
   }
@@ -208,6 +210,7 @@ void FunctionSpread::forget(const std::string &name) {
 }
 
 void FunctionSpread::closeDimsOf(const std::string &name) {
+  closer = name;
   for (size_t v = 0; v < values.size(); ++v)
     for (size_t d = 0; d < closed[v].size(); ++d)
       if (llvm::is_contained(shardings[v].dims[d], name))

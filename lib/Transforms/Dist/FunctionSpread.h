@@ -18,11 +18,13 @@ namespace gpucc {
 struct ArgumentFreedom {
   int8_t state = axis::Open; ///< fixed, or Open
   bool maySplit = false, mayBePartial = false;
+  /// What is computed from it alone takes the form its users want (parameters in a step).
+  bool isStatic = false;
 };
 
 struct AxisOptions {
   std::string axis;
-  bool splitWeights = false, splitActivations = false, keepWeightsWhole = false;
+  bool splitWeights = false, splitActivations = false, keepWeightsWhole = false, keepSplit = false;
   size_t beam = 16;
 };
 
@@ -55,7 +57,8 @@ private:
   std::vector<ShardingRule> rules;
   std::vector<OpStrategy> strategies;
   std::vector<Sharding> shardings;          ///< per value
-  std::vector<std::vector<bool>> closed;    ///< per value and dimension
+  std::vector<std::vector<bool>> closed;    ///< per value and dimension: to axes other than `closer`
+  std::string closer;
   std::vector<bool> fromWeight;             ///< per value: computed from parameters
   double bytes = 0;
 

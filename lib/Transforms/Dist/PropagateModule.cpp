@@ -194,17 +194,17 @@ LogicalResult Propagation::spreadStep(func::FuncOp function) {
     base::StateAttr state = stateOf(function, i);
     if (!state)
       return {axis == dp && isBatched(function, i, *batch) ? axis::Split : axis::Whole};
-    if (const Sharding *before = known(function, i))
-      return {FunctionSpread::stateOn(*before, axis)};
     bool accumulator = state.getRole() == base::StateRole::Accumulator;
+    if (const Sharding *before = known(function, i))
+      return {FunctionSpread::stateOn(*before, axis), false, false, !accumulator};
     bool counter = state.getRole() == base::StateRole::Counter;
     return {axis::Open, axis == tp && !counter,
             accumulator && (!reducesInStep() || state.getOf().empty())};
   };
   auto onDp = [&](BlockArgument a) { return freedom(dp, a); };
   auto onTp = [&](BlockArgument a) { return freedom(tp, a); };
-  AxisOptions data{dp, false, false, true, options.beam};
-  AxisOptions tensor{tp, true, options.sequenceParallel, false, options.beam};
+  AxisOptions data{dp, false, false, true, true, options.beam};
+  AxisOptions tensor{tp, true, options.sequenceParallel, false, false, options.beam};
   if (failed(spread.decide(data, onDp)))
     return failure();
   spread.closeDimsOf(dp);
@@ -265,7 +265,7 @@ LogicalResult Propagation::spreadUpdate(func::FuncOp function) {
       bool counter = state && state.getRole() == base::StateRole::Counter;
       return {counter ? axis::Open : axis::Whole};
     };
-    if (failed(spread.decide({axis, false, false, false, options.beam}, freedom)))
+    if (failed(spread.decide({axis, false, false, false, true, options.beam}, freedom)))
       return failure();
   }
   return finish(function, spread);

@@ -59,6 +59,8 @@ struct AxisProblem {
   int64_t parts = 1;
   bool splitWeights = false;        ///< tensor parallelism: ops with mustSplit operands are split
   bool splitActivations = false;    ///< sequence parallelism: other values may be split freely
+  bool keepSplit = false;           ///< data parallelism: what is split is not put together again
+                                    ///< as long as the op can follow it, however few its bytes
   bool training = false;            ///< count what the backward pass will send
   size_t width = 16;
   std::vector<Value> values;
