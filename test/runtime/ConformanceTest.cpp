@@ -9,12 +9,19 @@
 using namespace gpucc::rt;
 using namespace gpucc::rt::test;
 
+// test/runtime/cuda compiles this file again for the cuda driver.
+#ifndef CONFORMANCE_DRIVERS
+#define CONFORMANCE_DRIVERS "host", "null"
+#endif
+
 namespace {
 /// Runs on every driver of this machine; values are compared where the driver computes.
 class Conformance : public ::testing::TestWithParam<const char *> {
 protected:
   std::unique_ptr<Session> open(TestPlan &p, uint32_t rank = 0,
                                 std::shared_ptr<World> world = nullptr) {
+    if (std::string(GetParam()) == "cuda")
+      p.useSimtKernels();
     std::vector<char> bytes = p.file();
     std::shared_ptr<PlanImage> image;
     Status status = PlanImage::fromBytes(bytes.data(), bytes.size(), ".", image);
@@ -166,6 +173,6 @@ TEST_P(Conformance, WrongSizesAndNamesAreErrors) {
   EXPECT_ERROR(session->useProfile(3), "profile 3");
 }
 
-INSTANTIATE_TEST_SUITE_P(Drivers, Conformance, ::testing::Values("host", "null"),
+INSTANTIATE_TEST_SUITE_P(Drivers, Conformance, ::testing::Values(CONFORMANCE_DRIVERS),
                          [](const auto &info) { return std::string(info.param); });
 } // namespace

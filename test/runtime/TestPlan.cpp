@@ -3,6 +3,7 @@
 #include "TestPlan.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -228,6 +229,30 @@ void TestPlan::constant(const std::string &name, const void *data, uint64_t byte
   weight->arena = arena;
   weight->offset = offset;
   plan.weights.push_back(std::move(weight));
+}
+
+void TestPlan::useSimtKernels(const char *path) {
+  if (!path)
+    path = std::getenv("GPUCC_TEST_SIMT_KERNELS");
+  ASSERT_TRUE(path) << "GPUCC_TEST_SIMT_KERNELS names no image";
+  if (plan.needs->target == Target::cuda)
+    return;
+  plan.needs->target = Target::cuda;
+  plan.needs->architectures = {"simt"};
+  if (plan.kernels.empty())
+    return;
+  std::ifstream in(path, std::ios::binary);
+  const uint32_t blob =
+      addBlob(std::vector<char>(std::istreambuf_iterator<char>(in), {}), BlobKind::simt_image);
+  plan.blobs[blob]->arch = "simt";
+  for (auto &kernel : plan.kernels) {
+    auto variant = std::make_unique<KernelVariantT>();
+    variant->blob = blob;
+    variant->symbol = kernel->variants[0]->symbol;
+    variant->grid = std::make_unique<Dim3>(static_cast<uint32_t>(kernel->variants[0]->programs), 1, 1);
+    variant->block = std::make_unique<Dim3>(1, 1, 1);
+    kernel->variants.push_back(std::move(variant));
+  }
 }
 
 std::vector<char> TestPlan::file() {

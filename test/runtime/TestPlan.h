@@ -79,6 +79,10 @@ public:
   /// Replaces the script "main" (default: each segment once, slot 0).
   void script(std::vector<std::pair<uint32_t, uint32_t>> steps);
 
+  /// Makes it a plan for the emulated CUDA device: kernels from the simt image `path`, by default that of
+  /// test/runtime/cuda.
+  void useSimtKernels(const char *path = nullptr);
+
   /// The plan file; blobs are laid out and hashed here. May be called again after changes.
   std::vector<char> file();
 

@@ -155,6 +155,11 @@ int FakeDevice::runUntil(const OperationPtr &target) {
   return stickyError;
 }
 
+void FakeDevice::runReady(const OperationPtr &target) {
+  while (target && !target->done && runOne(/*mayWait=*/false)) {
+  }
+}
+
 int FakeDevice::runAll() {
   while (!pending.empty())
     if (!runOne(/*mayWait=*/true))

@@ -138,6 +138,8 @@ struct FakeDevice {
   /// Runs pending operations until `target` is done; the sticky error, if any.
   int runUntil(const OperationPtr &target);
   int runAll();
+  /// As far as possible without waiting for other ranks.
+  void runReady(const OperationPtr &target);
   /// Inside an allocation?
   bool owns(uintptr_t p, size_t bytes) const;
 

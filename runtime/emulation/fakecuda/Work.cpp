@@ -45,9 +45,8 @@ FAKE(cuStreamQuery)(Stream stream) {
     return misuse(captureUnsupported, __func__, "the stream is capturing");
   if (here->stickyError)
     return here->stickyError;
-  // Somebody who polls must see progress.
-  here->runUntil(s.last);
-  return here->stickyError;
+  here->runReady(s.last); // somebody who polls must see progress
+  return here->stickyError ? here->stickyError : !s.last || s.last->done ? success : notReady;
 }
 FAKE(cuStreamWaitEvent)(Stream stream, Event event, unsigned flags) {
   ENTER;

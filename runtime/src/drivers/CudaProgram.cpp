@@ -267,8 +267,12 @@ Status CudaExecutable::finish() {
         if (!status && timedOut)
           status = GPUCC_RT_FAIL(Code::communication, "rank ", context.rank->rank,
                                  ": a collective does not finish; another rank may be gone");
-      } else
-        status = check(result, "cuStreamQuery");
+      } else if ((status = check(result, "cuStreamQuery"))) {
+        // When another rank failed first, its error says more than the collective that it broke.
+        bool timedOut = false;
+        if (Status cause = context.world->waitForProgress(static_cast<int>(context.rank->rank), timedOut))
+          status = std::move(cause);
+      }
     }
   if (!status)
     return collectTrace();
