@@ -160,13 +160,13 @@ class RankConstantEntry<Dialect d> : Op<d, "rank_constant"> {
   let assemblyFormat = "$value $view attr-dict";
 }
 
-class ScriptEntry<Dialect d> : Op<d, "script", [Symbol]> {
+class ScriptEntry<Dialect d> : Op<d, "script"> {
   let summary = "the order in which segments run: (segment, slot) pairs";
   let description = [{
     Constraints: (C1) as many slots as segments.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$segments, DenseI64ArrayAttr:$slots);
-  let assemblyFormat = "$sym_name $segments $slots attr-dict";
+  let arguments = (ins StrAttr:$name, ArrayAttr:$segments, DenseI64ArrayAttr:$slots);
+  let assemblyFormat = "$name $segments $slots attr-dict";
   let hasVerifier = 1;
 }
 

@@ -13,7 +13,7 @@
 //       sched.launch @k0 [#base.view<@x, 0, 512>, #base.view<@t0, 0, 512>] "rw" {name = "fc1"}
 //       sched.launch @k1 [#base.view<@t0, 0, 512>, #base.view<@y, 0, 512>] "rw" {name = "fc2"}
 //     }
-//     sched.script @main [@main] array<i64: 0>
+//     sched.script "main" [@main] array<i64: 0>
 //   }
 //
 //===----------------------------------------------------------------------===//

@@ -3,6 +3,8 @@
 
 #include "dialects/Kernel/Kernel.h"
 
+#include <cstring>
+
 using namespace mlir;
 using namespace gpucc;
 using namespace gpucc::sched;
@@ -84,7 +86,11 @@ private:
       if (place != places.end() && place->second.buffer == target->buffer)
         continue; // an unchanged state
       Operation *writer = root.getDefiningOp();
-      bool writes = writer && !isa<graph::WeightOp, graph::ConstantOp, dist::AxisIndexOp>(writer);
+      if (splatOf(root)) {
+        fills.push_back({root, *target});
+        continue;
+      }
+      bool writes = writer && !isPrepared(writer);
       if (writes && place == places.end() && mayOverwrite(function, i, writer, root))
         places[root] = *target;
       else
@@ -118,8 +124,33 @@ private:
     return {};
   }
 
+  /// Made at prepare: nothing runs.
+  static bool isPrepared(Operation *op) {
+    return isa<graph::WeightOp, graph::ConstantOp, dist::AxisIndexOp>(op);
+  }
+
+  /// The constant behind a value whose elements all have the same 1, 2, 4 or 8 bytes.
+  static DenseElementsAttr splatOf(Value root) {
+    auto constant = root.getDefiningOp<graph::ConstantOp>();
+    auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+    if (!dense || !dense.isSplat() || dense.getNumElements() == 0)
+      return {};
+    return bitWidth(*toDType(dense.getElementType())) >= 8 ? dense : DenseElementsAttr();
+  }
+
   Storage placeOf(Value value) {
-    Storage storage = places.at(rootOf(value));
+    Value root = rootOf(value);
+    auto it = places.find(root);
+    if (it == places.end()) {
+      Operation *op = root.getDefiningOp();
+      if (auto weight = dyn_cast<graph::WeightOp>(op))
+        it = places.insert({root, program.weight(weight)}).first;
+      else if (auto constant = dyn_cast<graph::ConstantOp>(op))
+        it = places.insert({root, program.constant(constant)}).first;
+      else
+        it = places.insert({root, program.axisIndex(cast<dist::AxisIndexOp>(op))}).first;
+    }
+    Storage storage = it->second;
     storage.bytes = byteSize(value.getType());
     return storage;
   }
@@ -142,20 +173,8 @@ private:
   }
 
   LogicalResult emit(Operation *op) {
-    if (isa<graph::ReshapeOp>(op))
+    if (isa<graph::ReshapeOp>(op) || isPrepared(op))
       return success();
-    if (auto weight = dyn_cast<graph::WeightOp>(op)) {
-      places[weight.getResult()] = program.weight(weight);
-      return success();
-    }
-    if (auto constant = dyn_cast<graph::ConstantOp>(op)) {
-      places[constant.getResult()] = program.constant(constant);
-      return success();
-    }
-    if (auto index = dyn_cast<dist::AxisIndexOp>(op)) {
-      places[index.getResult()] = program.axisIndex(index);
-      return success();
-    }
     ++statistics.commands;
     if (auto launch = dyn_cast<kernel::LaunchOp>(op))
       return emitLaunch(launch);
@@ -215,7 +234,17 @@ private:
       source.bytes = target.bytes;
       copy(source, target);
     }
+    for (auto &[value, target] : fills)
+      fill(splatOf(value), target);
     return success();
+  }
+
+  void fill(DenseElementsAttr splat, Storage target) {
+    HostTensor one = *toHostTensor(splat.resizeSplat(RankedTensorType::get({}, splat.getElementType())));
+    int64_t pattern = 0;
+    std::memcpy(&pattern, one.bytes(), static_cast<size_t>(one.byteSize()));
+    FillOp::create(builder, function.getLoc(), target.view(), static_cast<uint64_t>(pattern),
+                   static_cast<uint64_t>(one.byteSize()), builder.getStringAttr("fill"));
   }
 
   void copy(Storage source, Storage target) {
@@ -232,7 +261,7 @@ private:
   DenseMap<Value, int64_t> lastRead;
   DenseMap<Value, Storage> places;
   DenseSet<Value> scratchRoots, taken, detached;
-  SmallVector<std::pair<Value, Storage>> copies;
+  SmallVector<std::pair<Value, Storage>> copies, fills;
 };
 
 } // namespace

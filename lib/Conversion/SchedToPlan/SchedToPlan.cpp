@@ -157,7 +157,7 @@ private:
     for (SegmentPlan &s : segments)
       emitSegment(s);
     for (auto s : program.getOps<sched::ScriptOp>())
-      plan::ScriptOp::create(builder, s.getLoc(), s.getSymNameAttr(), s.getSegmentsAttr(),
+      plan::ScriptOp::create(builder, s.getLoc(), s.getNameAttr(), s.getSegmentsAttr(),
                              s.getSlotsAttr());
   }
 

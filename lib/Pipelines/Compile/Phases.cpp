@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "Phases.h"
 
+#include "gpucc/Conversion/GraphToKernel/Passes.h"
 #include "gpucc/Conversion/GraphToSched/Passes.h"
 #include "gpucc/Conversion/SchedToPlan/Passes.h"
 #include "gpucc/Transforms/Dist/Passes.h"
@@ -66,7 +67,11 @@ static void buildFusePhase(OpPassManager &pm, const CompileOptions &options) {
 }
 
 /// Identical clusters share one kernel.
-static void buildKernelPhase(OpPassManager &, const CompileOptions &) {}
+static void buildKernelPhase(OpPassManager &pm, const CompileOptions &options) {
+  OutlineKernelsOptions outline;
+  outline.target = options.target.cuda ? "cuda" : "host";
+  pm.addPass(createOutlineKernels(outline));
+}
 
 static void buildSchedPhase(OpPassManager &pm, const CompileOptions &) {
   pm.addPass(createGraphToSched());

@@ -185,7 +185,7 @@ private:
 
   std::unique_ptr<fb::ScriptT> writeScript(plan::ScriptOp op) {
     auto s = std::make_unique<fb::ScriptT>();
-    s->name = op.getSymName().str();
+    s->name = op.getName().str();
     for (auto [segment, slot] : llvm::zip(op.getSegments(), op.getSlots()))
       s->steps.push_back(fb::Step(segments.at(cast<FlatSymbolRefAttr>(segment).getValue()),
                                   static_cast<uint32_t>(slot)));
