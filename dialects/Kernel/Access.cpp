@@ -99,3 +99,16 @@ std::optional<int64_t> gpucc::kernel::getStride(AffineExpr expr, unsigned dim, i
     return constant.getValue();
   return std::nullopt;
 }
+
+SmallVector<AffineExpr> gpucc::kernel::delinearize(ArrayRef<int64_t> extents, AffineExpr linear) {
+  SmallVector<AffineExpr> indices(extents.size());
+  int64_t below = 1;
+  for (int64_t d = extents.size() - 1; d >= 0; --d) {
+    AffineExpr index = below == 1 ? linear : linear.floorDiv(below);
+    if (d > 0)
+      index = index % extents[d];
+    indices[d] = index;
+    below *= extents[d];
+  }
+  return indices;
+}

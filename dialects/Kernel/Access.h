@@ -26,6 +26,15 @@ mlir::AffineExpr getOffsetExpr(mlir::AffineMap map, mlir::ShapedType type);
 /// expr(dim + step) - expr(dim) when that is a constant.
 std::optional<int64_t> getStride(mlir::AffineExpr expr, unsigned dim, int64_t step = 1);
 
+/// expr's change from lane to lane when dimension 0 grows from a multiple of `width`, if constant:
+/// (d0 floordiv 16) has 0 for 8 lanes, (d0 mod 16) has 1, (d0 mod 7) has none.
+std::optional<int64_t> getLaneStride(mlir::AffineExpr expr, int64_t width);
+/// A number that divides the expression in lane 0, where dimension 0 is a multiple of `width`.
+int64_t getLane0Divisor(mlir::AffineExpr expr, int64_t width);
+/// The indices of a space of these extents from the linear index: (n floordiv 7, n mod 7).
+llvm::SmallVector<mlir::AffineExpr> delinearize(llvm::ArrayRef<int64_t> extents,
+                                                mlir::AffineExpr linear);
+
 } // namespace gpucc::kernel
 
 #endif // GPUCC_KERNEL_ACCESS_H

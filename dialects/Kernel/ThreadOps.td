@@ -32,4 +32,21 @@ def GroupReduceToOp : Kernel_Op<"group_reduce_to"> {
   let assemblyFormat = "$kind $value `over` $threads `columns` $columns `parts` $parts `to` $out attr-dict `:` type($value) `,` type($out)";
 }
 
+def SkeletonCallOp : Kernel_Op<"skeleton_call", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "an instance of a device skeleton with its epilogue lowered to arrays";
+  let description = [{
+    `callee<template_arguments>(operands..., [&](accumulator, indices...) { epilogue }, trailing...)`.
+    Operands are texts in which `$0`, `$1`, ... stand for the views. The epilogue's first argument is
+    the accumulator (a scalar, or an array of neighbouring columns), the rest are indices; where
+    `parameters` lists names, they are the lambda's, and "" stands for one that the epilogue lacks.
+  }];
+  let arguments = (ins StrAttr:$header, StrAttr:$callee, StrAttr:$template_arguments, StrAttr:$preamble,
+                       StrArrayAttr:$operands, StrArrayAttr:$parameters, StrArrayAttr:$trailing,
+                       Arg<Variadic<AnyMemRef>, "", [MemRead]>:$views);
+  let regions = (region SizedRegion<1>:$epilogue);
+  let assemblyFormat = [{
+    $callee `<` $template_arguments `>` `(` $operands `)` `over` $views `:` type($views) `epilogue` $epilogue attr-dict
+  }];
+}
+
 #endif // GPUCC_KERNEL_THREAD_OPS

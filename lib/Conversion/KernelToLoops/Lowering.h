@@ -125,16 +125,10 @@ void emitPoints(HostKernel &k, kernel::LoopOp loop);
 void emitRows(HostKernel &k, kernel::LoopOp loop);
 void emitColumns(HostKernel &k, kernel::LoopOp loop);
 
-/// The indices of a loop from the linear index in dimension 0.
-llvm::SmallVector<AffineExpr> delinearize(llvm::ArrayRef<int64_t> extents, AffineExpr linear);
 /// Writes kept results of one call of the body; `at` is the linear index of lane 0.
 void storeKept(HostKernel &k, kernel::LoopOp loop, BodyEmitter &body, Value at, Value mask);
 /// Makes buffers for kept tiles.
 void makeTiles(HostKernel &k, kernel::LoopOp loop);
-
-/// expr's change from lane to lane when dimension 0 grows from a multiple of `width`, if constant:
-/// (d0 floordiv 16) has 0 for 8 lanes, (d0 mod 16) has 1, (d0 mod 7) has none.
-std::optional<int64_t> getLaneStride(AffineExpr expr, int64_t width);
 
 } // namespace gpucc::host
 

@@ -16,19 +16,6 @@ using namespace gpucc;
 using namespace gpucc::host;
 using namespace gpucc::kernel;
 
-SmallVector<AffineExpr> host::delinearize(ArrayRef<int64_t> extents, AffineExpr linear) {
-  SmallVector<AffineExpr> indices(extents.size());
-  int64_t below = 1;
-  for (int64_t d = extents.size() - 1; d >= 0; --d) {
-    AffineExpr index = below == 1 ? linear : linear.floorDiv(below);
-    if (d > 0)
-      index = index % extents[d];
-    indices[d] = index;
-    below *= extents[d];
-  }
-  return indices;
-}
-
 void host::makeTiles(HostKernel &k, LoopOp loop) {
   for (auto [i, result] : llvm::enumerate(loop.getResults()))
     if (auto tile = dyn_cast<RankedTensorType>(result.getType()))

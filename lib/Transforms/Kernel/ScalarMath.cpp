@@ -122,6 +122,22 @@ Value ScalarMath::erf(Value x) {
   return select(compare(P::UNO, x, x), x, result);
 }
 
+// Above tan(3π/8): π/2 - atan(1/x); above tan(π/8): π/4 + atan((x-1)/(x+1)). Cephes atanf.
+Value ScalarMath::atan(Value x) {
+  Value a = abs(x), one = constant(1.0);
+  Value far = compare(P::OGT, a, constant(2.414213562373095));
+  Value mid = compare(P::OGT, a, constant(0.4142135623730950));
+  Value numerator = select(far, constant(-1.0), select(mid, sub(a, one), a));
+  Value denominator = select(far, a, select(mid, add(a, one), one));
+  Value t = arith::DivFOp::create(b, loc, numerator, denominator);
+  Value offset = select(far, constant(1.5707963267948966),
+                        select(mid, constant(0.7853981633974483), constant(0.0)));
+  Value q = mul(t, t);
+  Value p = horner(q, {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1});
+  Value y = add(offset, fma(mul(p, q), t, t));
+  return select(compare(P::UNO, x, x), x, copySign(y, x));
+}
+
 // n = round(x 2/π), r = x - n π/2 in three parts (good for |x| < 1e5), then the polynomial of the
 // quadrant. Cephes sinf and cosf.
 Value ScalarMath::sinCos(Value x, int64_t quadrant) {

@@ -26,6 +26,7 @@ public:
   mlir::Value log(mlir::Value x);
   mlir::Value tanh(mlir::Value x);
   mlir::Value erf(mlir::Value x);
+  mlir::Value atan(mlir::Value x);
   mlir::Value sin(mlir::Value x) { return sinCos(x, /*quadrant=*/0); }
   mlir::Value cos(mlir::Value x) { return sinCos(x, /*quadrant=*/1); }
   /// Through log and exp in f64: the error of the product would be multiplied in f32.

@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Function{"math.cos", std::cos, -1.5, 1.5, 2},
                     Function{"math.rsqrt", rsqrt, 0, 1000, 1.5},
                     Function{"math.sqrt", std::sqrt, 0, 1000, 0.5},
-                    Function{"math.atan", std::atan, -10, 10, 8},
+                    Function{"math.atan", std::atan, -10, 10, 3},
                     Function{"math.log1p", std::log1p, -0.9, 10, 8},
                     Function{"math.expm1", std::expm1, -10, 10, 8},
                     Function{"math.roundeven", std::nearbyint, -10, 10, 0},

@@ -1,16 +1,15 @@
 //===- LaneStride.cpp - how an index changes from lane to lane ------------===//
-#include "lib/Conversion/KernelToLoops/Lowering.h"
+#include "dialects/Kernel/Access.h"
 
 using namespace mlir;
-using namespace gpucc;
+using namespace gpucc::kernel;
 
-/// A number that divides the expression in lane 0, where dimension 0 is a multiple of `width`.
-static int64_t divisorInLane0(AffineExpr expr, int64_t width) {
+int64_t gpucc::kernel::getLane0Divisor(AffineExpr expr, int64_t width) {
   AffineExpr d0 = getAffineDimExpr(0, expr.getContext());
   return simplifyAffineExpr(expr.replace(d0, d0 * width), 64, 0).getLargestKnownDivisor();
 }
 
-std::optional<int64_t> host::getLaneStride(AffineExpr expr, int64_t width) {
+std::optional<int64_t> gpucc::kernel::getLaneStride(AffineExpr expr, int64_t width) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dim.getPosition() == 0 ? 1 : 0;
   auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
@@ -34,7 +33,7 @@ std::optional<int64_t> host::getLaneStride(AffineExpr expr, int64_t width) {
     return std::nullopt;
   // All lanes stay within one block of c.
   int64_t reach = *lhs * width;
-  if (c % reach != 0 || divisorInLane0(binary.getLHS(), width) % reach != 0)
+  if (c % reach != 0 || getLane0Divisor(binary.getLHS(), width) % reach != 0)
     return std::nullopt;
   return expr.getKind() == AffineExprKind::Mod ? *lhs : 0;
 }
