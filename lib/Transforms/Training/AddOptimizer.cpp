@@ -65,6 +65,8 @@ private:
     update = func::FuncOp::create(builder, step.getLoc(), "update",
                                   builder.getFunctionType(TypeRange{}, TypeRange{}));
     update->setAttr(base::segmentAttr, builder.getStringAttr("update"));
+    if (Attribute profile = step->getAttr(base::profileAttr))
+      update->setAttr(base::profileAttr, profile);
     Block *body = update.addEntryBlock();
     builder.setInsertionPointToEnd(body);
     auto ret = func::ReturnOp::create(builder, step.getLoc());
