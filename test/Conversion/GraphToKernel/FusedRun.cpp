@@ -1,0 +1,227 @@
+//===- FusedRun.cpp - a function through fusion, kernels and machine code -===//
+#include "FusedRun.h"
+
+#include "dialects/Kernel/Kernel.h"
+#include "gpucc/Conversion/GraphToKernel/Passes.h"
+#include "gpucc/Target/Host/Host.h"
+#include "gpucc/Transforms/Fusion/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <sstream>
+#include <unistd.h>
+
+using namespace mlir;
+using namespace gpucc;
+using namespace gpucc::test;
+
+void gpucc::test::registerForFusedRun(DialectRegistry &registry) {
+  registry.insert<base::BaseDialect, graph::GraphDialect, kernel::KernelDialect,
+                  func::FuncDialect>();
+  host::registerHostTarget(registry);
+}
+
+namespace {
+/// A loaded image; unloads it at the end.
+class Image {
+public:
+  explicit Image(const host::HostImage &image) : image(image) {
+    char path[] = "/tmp/gpucc-fused-run-XXXXXX";
+    int file = mkstemp(path);
+    bool written =
+        file >= 0 && write(file, image.bytes.data(), image.bytes.size()) == ssize_t(image.bytes.size());
+    if (file >= 0)
+      close(file);
+    if (written)
+      handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    unlink(path);
+  }
+  ~Image() {
+    if (handle)
+      dlclose(handle);
+  }
+  bool isLoaded() const { return handle != nullptr; }
+
+  void run(StringRef name, ArrayRef<void *> args) const {
+    using Kernel = void (*)(void **, int64_t, int64_t);
+    auto kernel = reinterpret_cast<Kernel>(dlsym(handle, name.str().c_str()));
+    int64_t programs = 0;
+    for (const host::HostKernelInfo &info : image.kernels)
+      if (info.symbol == name)
+        programs = info.programs;
+    SmallVector<void *> list(args);
+    kernel(list.data(), 0, programs / 2); // as two threads would
+    kernel(list.data(), programs / 2, programs);
+  }
+
+private:
+  const host::HostImage &image;
+  void *handle = nullptr;
+};
+
+/// A copy of a tensor at an address that views may have.
+struct Buffer {
+  explicit Buffer(int64_t bytes)
+      : memory(std::aligned_alloc(256, (std::max<int64_t>(bytes, 1) + 511) / 256 * 256)) {}
+  ~Buffer() { std::free(memory); }
+  void *memory;
+};
+
+std::string text(Operation *op) {
+  std::string s;
+  llvm::raw_string_ostream os(s);
+  op->print(os);
+  return s;
+}
+
+std::string compare(ArrayRef<HostTensor> got, ArrayRef<HostTensor> want, StringRef what,
+                    const FusedRunOptions *options) {
+  for (auto [r, a, b] : llvm::enumerate(got, want)) {
+    if (a.dtype() != b.dtype() || a.shape() != b.shape())
+      return (what + ": result " + Twine(r) + " has another type").str();
+    if (!options || !isFloat(a.dtype())) {
+      if (!a.identical(b))
+        return (what + ": result " + Twine(r) + " has other bits").str();
+      continue;
+    }
+    double relative = a.dtype() == DType::F64   ? options->f64
+                      : a.dtype() == DType::F32 ? options->f32
+                                                : options->narrow;
+    for (int64_t i = 0; i < a.numElements(); ++i) {
+      double x = a.getFloat(i), y = b.getFloat(i);
+      if ((std::isnan(x) && std::isnan(y)) || x == y)
+        continue;
+      if (!(std::abs(x - y) <= relative * std::max(std::abs(y), options->floor))) {
+        std::ostringstream s;
+        s << what.str() << ": result " << r << " element " << i << " is " << x << ", expected " << y;
+        return s.str();
+      }
+    }
+  }
+  return "";
+}
+
+FailureOr<SmallVector<HostTensor>> runFunction(func::FuncOp function, ArrayRef<HostTensor> inputs,
+                                               const Image &image) {
+  DenseMap<Value, HostTensor> values;
+  for (auto [argument, tensor] : llvm::zip_equal(function.getArguments(), inputs))
+    values[argument] = tensor;
+  MapWeights none;
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    SmallVector<HostTensor> operands;
+    for (Value v : op.getOperands())
+      operands.push_back(values.lookup(v));
+    auto launch = dyn_cast<kernel::LaunchOp>(op);
+    if (!launch) {
+      auto results = evaluateOp(&op, operands, none);
+      if (failed(results))
+        return failure();
+      for (auto [v, t] : llvm::zip_equal(op.getResults(), *results))
+        values[v] = t;
+      continue;
+    }
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    SmallVector<void *> args;
+    for (const HostTensor &t : operands) {
+      buffers.push_back(std::make_unique<Buffer>(t.byteSize()));
+      std::memcpy(buffers.back()->memory, t.bytes(), t.byteSize());
+      args.push_back(buffers.back()->memory);
+    }
+    for (Value v : launch.getOutputs()) {
+      HostTensor t(*toDType(getElementTypeOrSelf(v.getType())), toShape(v.getType()));
+      buffers.push_back(std::make_unique<Buffer>(t.byteSize()));
+      std::memset(buffers.back()->memory, 0xAB, t.byteSize());
+      args.push_back(buffers.back()->memory);
+      values[v] = t;
+    }
+    ArrayRef<int64_t> pairs = launch.getInplace(); // the sharing that the pass claims is legal
+    for (size_t p = 0; p < pairs.size(); p += 2)
+      if (llvm::count(args, args[pairs[p]]) == 1)
+        args[operands.size() + pairs[p + 1]] = args[pairs[p]];
+    image.run(launch.getKernel(), args);
+    for (auto [i, v] : llvm::enumerate(launch.getOutputs())) {
+      HostTensor &t = values[v];
+      std::memcpy(t.bytes(), args[operands.size() + i], t.byteSize());
+    }
+  }
+  SmallVector<HostTensor> results;
+  for (Value v : function.getBody().front().getTerminator()->getOperands())
+    results.push_back(values.lookup(v));
+  return results;
+}
+
+/// Ops that may stay outside of clusters.
+bool mayStay(Operation *op) {
+  return isa<graph::ClusterOp, graph::ReshapeOp, graph::ConstantOp, graph::WeightOp, graph::IotaOp,
+             func::ReturnOp>(op) ||
+         isa<graph::ContractOp, graph::ConvolutionOp, graph::ConvolutionInputGradOp,
+             graph::ConvolutionFilterGradOp>(op) ||
+         llvm::any_of(op->getResultTypes(),
+                      [](Type t) { return cast<RankedTensorType>(t).getNumElements() == 0; });
+}
+} // namespace
+
+std::string gpucc::test::checkFused(func::FuncOp function, ArrayRef<HostTensor> inputs,
+                                    const FusedRunOptions &options) {
+  MLIRContext *context = function.getContext();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
+  module->push_back(function->clone());
+  auto main = [&] { return *module->getOps<func::FuncOp>().begin(); };
+  MapWeights none;
+  auto fail = [&](const std::string &why) { return why + "\n" + text(*module); };
+  auto evaluate = [&] { return evaluateFunction(main(), inputs, none); };
+
+  auto want = evaluate();
+  if (failed(want))
+    return fail("the original does not evaluate");
+  auto pass = [&](auto makePass, bool onFunction) {
+    PassManager pm(context);
+    if (onFunction)
+      pm.nest<func::FuncOp>().addPass(makePass());
+    else
+      pm.addPass(makePass());
+    return pm.run(*module);
+  };
+  if (failed(pass([&] { return createPrepareFusion({options.target}); }, true)))
+    return fail("gpucc-prepare-fusion failed");
+  auto prepared = evaluate();
+  if (failed(prepared))
+    return fail("the prepared function does not evaluate");
+  if (std::string d = compare(*prepared, *want, "prepared", &options); !d.empty())
+    return fail(d);
+  FuseOptions fuse;
+  fuse.target = options.target;
+  if (failed(pass([&] { return createFuse(fuse); }, true)))
+    return fail("gpucc-fuse failed");
+  auto fused = evaluate();
+  if (failed(fused))
+    return fail("the fused function does not evaluate");
+  if (std::string d = compare(*fused, *prepared, "fused", nullptr); !d.empty())
+    return fail(d);
+  for (Operation &op : main().getBody().front())
+    if (!mayStay(&op))
+      return fail("'" + op.getName().getStringRef().str() + "' stayed outside of clusters");
+  if (failed(pass([&] { return createOutlineKernels({options.target}); }, false)))
+    return fail("gpucc-outline-kernels failed");
+
+  OwningOpRef<ModuleOp> kernels = ModuleOp::create(UnknownLoc::get(context));
+  for (auto func : module->getOps<kernel::FuncOp>())
+    kernels->push_back(func->clone());
+  host::HostImage image;
+  if (!kernels->getBody()->empty() && failed(host::compileHostImage(*kernels, {}, image)))
+    return fail("the kernels do not compile");
+  Image loaded(image);
+  if (!kernels->getBody()->empty() && !loaded.isLoaded())
+    return fail("the image does not load");
+  auto got = runFunction(main(), inputs, loaded);
+  if (failed(got))
+    return fail("an op outside of kernels does not evaluate");
+  if (std::string d = compare(*got, *want, "machine code", &options); !d.empty())
+    return fail(d);
+  return "";
+}
