@@ -1,16 +1,17 @@
-//===- Nccl.cpp - Ranks as devices of this process, connected by NCCL ----------------------------===//
+//===- Nccl.cpp - Ranks as devices of this process, connected by NCCL -----===//
 //
-// libnccl is loaded from the file in the environment variable GPUCC_LIBNCCL, else as libnccl.so.2. Each
-// rank is a thread with a device of its own; connect() makes the communicator on that thread's current
-// CUDA context. Collectives are enqueued on the caller's stream, so they can be captured into a graph;
-// what NCCL has no function for is put together inside one group:
+// libnccl is loaded from the file in the environment variable GPUCC_LIBNCCL, else as libnccl.so.2.
+// Each rank is a thread with a device of its own; connect() makes the communicator on that thread's
+// current CUDA context. Collectives are enqueued on the caller's stream, so they can be captured
+// into a graph; what NCCL has no function for is put together inside one group:
 //
 //   all_to_all   n sends and n receives        permute   a send to `peer`, a receive from `source`
 //
-// Failures: NCCL reports asynchronous errors per communicator; when one rank fails or a collective hangs
-// past the watchdog, each rank aborts its communicators and gets an error that names the failed one.
+// Failures: NCCL reports asynchronous errors per communicator; when one rank fails or a collective
+// hangs past the watchdog, each rank aborts its communicators and gets an error that names the
+// failed one.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #include "comm/NcclApi.h"
 
 #include "comm/Communicator.h"
@@ -151,8 +152,8 @@ Status NcclWorld::connect(int rank, const CommunicatorSpec &spec,
     const size_t generation = connects[{spec.id, rank}]++;
     while (generations.size() <= generation) {
       generations.emplace_back();
-      GPUCC_RT_TRY(library->check(library->fn.ncclGetUniqueId(&generations.back()),
-                                  "ncclGetUniqueId"));
+      GPUCC_RT_TRY(
+          library->check(library->fn.ncclGetUniqueId(&generations.back()), "ncclGetUniqueId"));
     }
     id = generations[generation];
   }
@@ -162,8 +163,7 @@ Status NcclWorld::connect(int rank, const CommunicatorSpec &spec,
       concat("ncclCommInitRank for communicator '", spec.name, "', rank ", rank)));
   std::lock_guard lock(mutex);
   states[rank].comms.push_back(comm);
-  communicator =
-      std::make_unique<NcclCommunicator>(library, shared_from_this(), comm, spec, rank);
+  communicator = std::make_unique<NcclCommunicator>(library, shared_from_this(), comm, spec, rank);
   return {};
 }
 
@@ -217,26 +217,43 @@ void NcclWorld::abort(int rank, const std::string &reason) {
 /// NCCL's type, and by how much a count grows when a type is only moved (as bytes).
 int ncclType(plan::DType dtype, size_t &bytes) {
   switch (dtype) {
-  case plan::DType::f64: return nccl::float64;
-  case plan::DType::f32: return nccl::float32;
-  case plan::DType::f16: return nccl::float16;
-  case plan::DType::bf16: return nccl::bfloat16;
-  case plan::DType::i64: return nccl::int64;
-  case plan::DType::i32: return nccl::int32;
-  case plan::DType::i8: return nccl::int8;
-  case plan::DType::u64: return nccl::uint64;
-  case plan::DType::u32: return nccl::uint32;
-  case plan::DType::u8: case plan::DType::i1: return nccl::uint8;
-  default: bytes = 0; return -1;
+  case plan::DType::f64:
+    return nccl::float64;
+  case plan::DType::f32:
+    return nccl::float32;
+  case plan::DType::f16:
+    return nccl::float16;
+  case plan::DType::bf16:
+    return nccl::bfloat16;
+  case plan::DType::i64:
+    return nccl::int64;
+  case plan::DType::i32:
+    return nccl::int32;
+  case plan::DType::i8:
+    return nccl::int8;
+  case plan::DType::u64:
+    return nccl::uint64;
+  case plan::DType::u32:
+    return nccl::uint32;
+  case plan::DType::u8:
+  case plan::DType::i1:
+    return nccl::uint8;
+  default:
+    bytes = 0;
+    return -1;
   }
 }
 
 int ncclOp(plan::ReduceKind kind) {
   switch (kind) {
-  case plan::ReduceKind::sum: return nccl::sum;
-  case plan::ReduceKind::max: return nccl::maximum;
-  case plan::ReduceKind::min: return nccl::minimum;
-  case plan::ReduceKind::mean: return nccl::average;
+  case plan::ReduceKind::sum:
+    return nccl::sum;
+  case plan::ReduceKind::max:
+    return nccl::maximum;
+  case plan::ReduceKind::min:
+    return nccl::minimum;
+  case plan::ReduceKind::mean:
+    return nccl::average;
   }
   return nccl::sum;
 }
@@ -244,8 +261,8 @@ int ncclOp(plan::ReduceKind kind) {
 Status NcclCommunicator::allToAll(const CollectiveCall &call, size_t bytes, nccl::Stream stream) {
   GPUCC_RT_TRY(groupBegin());
   for (int m = 0; m < size(); ++m) {
-    GPUCC_RT_TRY(check(library->fn.ncclSend(static_cast<const char *>(call.input) + m * bytes, bytes,
-                                            nccl::uint8, m, comm, stream),
+    GPUCC_RT_TRY(check(library->fn.ncclSend(static_cast<const char *>(call.input) + m * bytes,
+                                            bytes, nccl::uint8, m, comm, stream),
                        "ncclSend"));
     GPUCC_RT_TRY(check(library->fn.ncclRecv(static_cast<char *>(call.output) + m * bytes, bytes,
                                             nccl::uint8, m, comm, stream),
@@ -296,10 +313,9 @@ Status NcclCommunicator::start(const CollectiveCall &call, void *streamHandle,
                    "ncclAllGather");
     break;
   case Kind::broadcast:
-    status = check(
-        fn.ncclBroadcast(call.input ? call.input : call.output, call.output, bytes, nccl::uint8,
-                         peer, comm, stream),
-        "ncclBroadcast");
+    status = check(fn.ncclBroadcast(call.input ? call.input : call.output, call.output, bytes,
+                                    nccl::uint8, peer, comm, stream),
+                   "ncclBroadcast");
     break;
   case Kind::all_to_all:
     status = allToAll(call, bytes, stream);
@@ -318,7 +334,8 @@ Status NcclCommunicator::start(const CollectiveCall &call, void *streamHandle,
 }
 } // namespace
 
-Status gpucc::rt::createNcclWorld(int ranks, double watchdogSeconds, std::shared_ptr<World> &world) {
+Status gpucc::rt::createNcclWorld(int ranks, double watchdogSeconds,
+                                  std::shared_ptr<World> &world) {
   std::shared_ptr<NcclLibrary> library;
   GPUCC_RT_TRY(NcclLibrary::open(library));
   world = std::make_shared<NcclWorld>(std::move(library), ranks, watchdogSeconds);

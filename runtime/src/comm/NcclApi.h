@@ -1,9 +1,10 @@
-//===- NcclApi.h - The part of NCCL that the runtime uses ----------------------------------------===//
+//===- NcclApi.h - The part of NCCL that the runtime uses -----------------===//
 //
-// Declared here for the same reason as CudaApi.h: NCCL's ABI for these functions has been stable since
-// version 2.7. The loader makes a table of pointers from the list, the fake NCCL its definitions.
+// Declared here for the same reason as CudaApi.h: NCCL's ABI for these functions has been stable
+// since version 2.7. The loader makes a table of pointers from the list, the fake NCCL its
+// definitions.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_COMM_NCCLAPI_H
 #define GPUCC_RT_COMM_NCCLAPI_H
 
@@ -30,7 +31,16 @@ enum Result : int {
   inProgress = 7,
 };
 enum DataType : int {
-  int8 = 0, uint8, int32, uint32, int64, uint64, float16, float32, float64, bfloat16
+  int8 = 0,
+  uint8,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  float16,
+  float32,
+  float64,
+  bfloat16
 };
 enum ReduceOp : int { sum = 0, product, maximum, minimum, average };
 

@@ -1,13 +1,13 @@
-//===- CudaApi.h - The part of the CUDA driver API that the runtime uses ------------------------===//
+//===- CudaApi.h - The part of the CUDA driver API that the runtime uses --===//
 //
-// Declared here, so that neither the toolkit nor a driver is needed to build: types and numbers are the
-// stable ABI of libcuda (CUDA 12). GPUCC_CUDA_FUNCTIONS lists every function once, by the name that
-// cuGetProcAddress resolves to the newest variant; the loader (CudaLibrary.h) makes a table of pointers
-// from it, the fake driver (emulation/fakecuda) its definitions.
+// Declared here, so that neither the toolkit nor a driver is needed to build: types and numbers are
+// the stable ABI of libcuda (CUDA 12). GPUCC_CUDA_FUNCTIONS lists every function once, by the name
+// that cuGetProcAddress resolves to the newest variant; the loader (CudaLibrary.h) makes a table of
+// pointers from it, the fake driver (emulation/fakecuda) its definitions.
 //
 //   cuda::FunctionTable fn;  fn.cuMemAlloc(&pointer, 4096);
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_DRIVERS_CUDAAPI_H
 #define GPUCC_RT_DRIVERS_CUDAAPI_H
 
@@ -63,8 +63,8 @@ enum : int {
   memoryTypeHost = 1,    // CUmemorytype
   memoryTypeDevice = 2,
   memoryTypeUnified = 4,
-  captureThreadLocal = 1,    // CUstreamCaptureMode
-  captureStatusNone = 0,     // CUstreamCaptureStatus
+  captureThreadLocal = 1, // CUstreamCaptureMode
+  captureStatusNone = 0,  // CUstreamCaptureStatus
   captureStatusActive = 1,
 };
 enum : unsigned {

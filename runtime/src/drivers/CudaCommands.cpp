@@ -1,4 +1,4 @@
-//===- CudaCommands.cpp - One command onto its stream -------------------------------------------===//
+//===- CudaCommands.cpp - One command onto its stream ---------------------===//
 #include "drivers/CudaProgram.h"
 
 using namespace gpucc::rt;
@@ -62,8 +62,8 @@ Status CudaExecutable::fill(const Run &run, const plan::Fill &fill, uint32_t slo
   default: // 8 bytes: the low and the high words of each
     if (low == high)
       return check(cuda.fn.cuMemsetD32Async(to, low, bytes / 4, stream), "cuMemsetD32Async");
-    GPUCC_RT_TRY(check(cuda.fn.cuMemsetD2D32Async(to, 8, low, 1, bytes / 8, stream),
-                       "cuMemsetD2D32Async"));
+    GPUCC_RT_TRY(
+        check(cuda.fn.cuMemsetD2D32Async(to, 8, low, 1, bytes / 8, stream), "cuMemsetD2D32Async"));
     return check(cuda.fn.cuMemsetD2D32Async(to + 4, 8, high, 1, bytes / 8, stream),
                  "cuMemsetD2D32Async");
   }

@@ -1,11 +1,11 @@
-//===- CudaDriver.cpp - Plans on an NVIDIA GPU, or on its emulation ------------------------------===//
+//===- CudaDriver.cpp - Plans on an NVIDIA GPU, or on its emulation -------===//
 //
-// Memory: one allocation per arena; pinned and host arenas are pinned host memory, which kernels and
-// copies reach under the same address. Uploads and downloads go through a stream of their own and are
-// waited for. Kernels come from the plan as cubins (exact architecture), PTX (newer devices) or, on the
-// emulated driver, simt images.
+// Memory: one allocation per arena; pinned and host arenas are pinned host memory, which kernels
+// and copies reach under the same address. Uploads and downloads go through a stream of their own
+// and are waited for. Kernels come from the plan as cubins (exact architecture), PTX (newer
+// devices) or, on the emulated driver, simt images.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #include "drivers/CudaProgram.h"
 
 #include <algorithm>
@@ -110,15 +110,15 @@ Status CudaDevice::find(const PlanImage &plan, const plan::Kernel &kernel,
     GPUCC_RT_TRY(
         library->check(library->fn.cuModuleLoadData(&module, image.c_str()), "cuModuleLoadData"));
   }
-  GPUCC_RT_TRY(library->check(
-      library->fn.cuModuleGetFunction(&function, module, variant->symbol()->c_str()),
-      "cuModuleGetFunction"));
+  GPUCC_RT_TRY(
+      library->check(library->fn.cuModuleGetFunction(&function, module, variant->symbol()->c_str()),
+                     "cuModuleGetFunction"));
   constexpr uint32_t sharedWithoutAsking = 48 << 10;
   if (variant->shared_bytes() > sharedWithoutAsking)
-    GPUCC_RT_TRY(library->check(library->fn.cuFuncSetAttribute(
-                                    function, cuda::functionMaxDynamicShared,
-                                    static_cast<int>(variant->shared_bytes())),
-                                "cuFuncSetAttribute"));
+    GPUCC_RT_TRY(
+        library->check(library->fn.cuFuncSetAttribute(function, cuda::functionMaxDynamicShared,
+                                                      static_cast<int>(variant->shared_bytes())),
+                       "cuFuncSetAttribute"));
   return {};
 }
 
@@ -132,8 +132,8 @@ public:
     made->noGraphs = options.noGraphs;
     GPUCC_RT_TRY(CudaDevice::open(options, made->device));
     GPUCC_RT_TRY(made->device->enter());
-    GPUCC_RT_TRY(made->check(
-        made->fn().cuStreamCreate(&made->copyStream, cuda::streamNonBlocking), "cuStreamCreate"));
+    GPUCC_RT_TRY(made->check(made->fn().cuStreamCreate(&made->copyStream, cuda::streamNonBlocking),
+                             "cuStreamCreate"));
     result = std::move(made);
     return {};
   }
@@ -165,9 +165,9 @@ public:
       for (const auto *architecture : *needs.architectures()) {
         const std::string arch = architecture->str();
         has += (has.empty() ? "" : " and ") + arch;
-        fits |= arch == "simt"                     ? device->cuda().emulated()
+        fits |= arch == "simt"                   ? device->cuda().emulated()
                 : arch.rfind("compute_", 0) == 0 ? device->runs(arch, plan::BlobKind::ptx)
-                                                   : device->runs(arch, plan::BlobKind::cubin);
+                                                 : device->runs(arch, plan::BlobKind::cubin);
       }
     if (!fits)
       return GPUCC_RT_FAIL(Code::unsupported, plan.name(), ": the plan has code for ", has,
@@ -183,7 +183,8 @@ public:
     Status status;
     if (host) {
       void *memory = nullptr;
-      status = check(fn().cuMemHostAlloc(&memory, bytes, cuda::hostAllocPortable), "cuMemHostAlloc");
+      status =
+          check(fn().cuMemHostAlloc(&memory, bytes, cuda::hostAllocPortable), "cuMemHostAlloc");
       *address = static_cast<char *>(memory);
     } else {
       cuda::DevicePointer memory = 0;
@@ -198,9 +199,9 @@ public:
       std::memset(*address, 0, bytes);
       return {};
     }
-    GPUCC_RT_TRY(check(fn().cuMemsetD8Async(reinterpret_cast<cuda::DevicePointer>(*address), 0,
-                                            bytes, copyStream),
-                       "cuMemsetD8Async"));
+    GPUCC_RT_TRY(check(
+        fn().cuMemsetD8Async(reinterpret_cast<cuda::DevicePointer>(*address), 0, bytes, copyStream),
+        "cuMemsetD8Async"));
     return check(fn().cuStreamSynchronize(copyStream), "cuStreamSynchronize");
   }
 
@@ -245,10 +246,10 @@ private:
     if (!bytes)
       return {};
     GPUCC_RT_TRY(device->enter());
-    GPUCC_RT_TRY(check(fn().cuMemcpyAsync(reinterpret_cast<cuda::DevicePointer>(destination),
-                                          reinterpret_cast<cuda::DevicePointer>(source), bytes,
-                                          copyStream),
-                       "cuMemcpyAsync"));
+    GPUCC_RT_TRY(
+        check(fn().cuMemcpyAsync(reinterpret_cast<cuda::DevicePointer>(destination),
+                                 reinterpret_cast<cuda::DevicePointer>(source), bytes, copyStream),
+              "cuMemcpyAsync"));
     return check(fn().cuStreamSynchronize(copyStream), "cuStreamSynchronize");
   }
 

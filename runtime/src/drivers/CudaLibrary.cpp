@@ -1,4 +1,4 @@
-//===- CudaLibrary.cpp - Find libcuda and its functions ------------------------------------------===//
+//===- CudaLibrary.cpp - Find libcuda and its functions -------------------===//
 #include "drivers/CudaLibrary.h"
 
 #include <cstdlib>
@@ -52,8 +52,7 @@ Status CudaLibrary::open(std::shared_ptr<CudaLibrary> &result) {
   if (!missing.empty())
     return GPUCC_RT_FAIL(Code::unsupported, made->name, " lacks", missing,
                          "; a driver of CUDA 12 or newer is needed");
-  made->report =
-      reinterpret_cast<const char *(*)()>(dlsym(made->library, "gpuccFakeCudaReport"));
+  made->report = reinterpret_cast<const char *(*)()>(dlsym(made->library, "gpuccFakeCudaReport"));
   GPUCC_RT_TRY(made->check(made->fn.cuInit(0), "cuInit"));
   loaded = made;
   result = made;

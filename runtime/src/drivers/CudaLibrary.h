@@ -1,16 +1,16 @@
-//===- CudaLibrary.h - libcuda, loaded at run time ------------------------------------------------===//
+//===- CudaLibrary.h - libcuda, loaded at run time ------------------------===//
 //
 // One table of the functions in CudaApi.h. The library is looked for as
-//   1. the file named by the environment variable GPUCC_LIBCUDA (a fake driver in tests, or a driver in
-//      an unusual place),
+//   1. the file named by the environment variable GPUCC_LIBCUDA (a fake driver in tests, or a
+//      driver in an unusual place),
 //   2. libcuda.so.1 on the loader's path,
-// and its functions by cuGetProcAddress, so that one binary runs with drivers of different age. Calls that
-// fail become a Status with the call, its code and the driver's text:
+// and its functions by cuGetProcAddress, so that one binary runs with drivers of different age.
+// Calls that fail become a Status with the call, its code and the driver's text:
 //
 //   GPUCC_RT_TRY(cuda->check(cuda->fn.cuMemAlloc(&p, bytes), "cuMemAlloc"));
 //   // "cuMemAlloc: CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_DRIVERS_CUDALIBRARY_H
 #define GPUCC_RT_DRIVERS_CUDALIBRARY_H
 

@@ -1,4 +1,4 @@
-//===- CudaProgram.cpp - Capture, replay, taps and traces ---------------------------------------===//
+//===- CudaProgram.cpp - Capture, replay, taps and traces -----------------===//
 #include "drivers/CudaProgram.h"
 
 #include "session/Trace.h"
@@ -94,8 +94,8 @@ Status CudaExecutable::prepare() {
   const plan::Program &program = *context.program;
   for (uint32_t s = 0; s < program.streams()->size(); ++s) {
     streams.emplace_back();
-    GPUCC_RT_TRY(check(cuda.fn.cuStreamCreate(&streams.back(), cuda::streamNonBlocking),
-                       "cuStreamCreate"));
+    GPUCC_RT_TRY(
+        check(cuda.fn.cuStreamCreate(&streams.back(), cuda::streamNonBlocking), "cuStreamCreate"));
     boundary.emplace_back();
     GPUCC_RT_TRY(newEvent(boundary.back(), cuda::eventDisableTiming));
   }
@@ -149,15 +149,13 @@ Status CudaExecutable::capture(const Run &run, Item &item) {
 Status CudaExecutable::fork() {
   GPUCC_RT_TRY(check(cuda.fn.cuEventRecord(boundary[0], streams[0]), "cuEventRecord"));
   for (size_t s = 1; s < streams.size(); ++s)
-    GPUCC_RT_TRY(
-        check(cuda.fn.cuStreamWaitEvent(streams[s], boundary[0], 0), "cuStreamWaitEvent"));
+    GPUCC_RT_TRY(check(cuda.fn.cuStreamWaitEvent(streams[s], boundary[0], 0), "cuStreamWaitEvent"));
   return {};
 }
 Status CudaExecutable::join() {
   for (size_t s = 1; s < streams.size(); ++s) {
     GPUCC_RT_TRY(check(cuda.fn.cuEventRecord(boundary[s], streams[s]), "cuEventRecord"));
-    GPUCC_RT_TRY(
-        check(cuda.fn.cuStreamWaitEvent(streams[0], boundary[s], 0), "cuStreamWaitEvent"));
+    GPUCC_RT_TRY(check(cuda.fn.cuStreamWaitEvent(streams[0], boundary[s], 0), "cuStreamWaitEvent"));
   }
   return {};
 }
@@ -236,8 +234,8 @@ Status CudaExecutable::submit(const Run &run) {
 Status CudaExecutable::collectTrace() {
   for (const Span &span : spans) {
     float begin = 0, end = 0;
-    GPUCC_RT_TRY(check(cuda.fn.cuEventElapsedTime(&begin, traceBegin, span.begin),
-                       "cuEventElapsedTime"));
+    GPUCC_RT_TRY(
+        check(cuda.fn.cuEventElapsedTime(&begin, traceBegin, span.begin), "cuEventElapsedTime"));
     GPUCC_RT_TRY(
         check(cuda.fn.cuEventElapsedTime(&end, traceBegin, span.end), "cuEventElapsedTime"));
     const auto *name = span.command->name();
@@ -270,7 +268,8 @@ Status CudaExecutable::finish() {
       } else if ((status = check(result, "cuStreamQuery"))) {
         // When another rank failed first, its error says more than the collective that it broke.
         bool timedOut = false;
-        if (Status cause = context.world->waitForProgress(static_cast<int>(context.rank->rank), timedOut))
+        if (Status cause =
+                context.world->waitForProgress(static_cast<int>(context.rank->rank), timedOut))
           status = std::move(cause);
       }
     }

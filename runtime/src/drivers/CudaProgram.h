@@ -1,17 +1,18 @@
-//===- CudaProgram.h - A program made ready on a CUDA device ------------------------------------===//
+//===- CudaProgram.h - A program made ready on a CUDA device --------------===//
 //
-// prepare() resolves kernels, makes streams and events, and captures each run of capturable steps of each
-// script into one CUDA graph; submit() launches the graphs. A script all of whose segments are capturable
-// is exactly one cuGraphLaunch:
+// prepare() resolves kernels, makes streams and events, and captures each run of capturable steps
+// of each script into one CUDA graph; submit() launches the graphs. A script all of whose segments
+// are capturable is exactly one cuGraphLaunch:
 //
 //   script: (forward, 0) (forward, 1) (update, 0)      all capturable   -> 1 graph
 //   script: (forward, 0) (host_only, 0) (update, 0)                     -> graph, commands, graph
 //
-// Stream 0 carries the order between items: a graph is launched on it, and commands that run without a
-// graph fork the other streams from it and join them again. When a bound address changes the graphs are
-// captured anew and updated in place. With taps, a trace or noGraphs the commands are issued one by one.
+// Stream 0 carries the order between items: a graph is launched on it, and commands that run
+// without a graph fork the other streams from it and join them again. When a bound address changes
+// the graphs are captured anew and updated in place. With taps, a trace or noGraphs the commands
+// are issued one by one.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_DRIVERS_CUDAPROGRAM_H
 #define GPUCC_RT_DRIVERS_CUDAPROGRAM_H
 
@@ -32,8 +33,8 @@ public:
   /// Makes the context current on the calling thread.
   Status enter() const;
   /// The function of a kernel's variant that suits this device; loads its module when first used.
-  Status find(const PlanImage &plan, const plan::Kernel &kernel, const plan::KernelVariant *&variant,
-              cuda::Function &function);
+  Status find(const PlanImage &plan, const plan::Kernel &kernel,
+              const plan::KernelVariant *&variant, cuda::Function &function);
   /// Can code for `arch` ("sm_90a", "compute_80", "simt") run here?
   bool runs(const std::string &arch, plan::BlobKind kind) const;
   /// "sm_90 (NVIDIA H200)", "simt (gpucc simt device 0)"
@@ -105,10 +106,10 @@ private:
   bool noGraphs;
   std::vector<Kernel> kernels; ///< by kernel id; empty where unused
   std::vector<cuda::Stream> streams;
-  std::vector<cuda::Event> events;        ///< of the plan
-  std::vector<uint64_t> recordedIn;       ///< per event: the issue number it was last recorded in
-  std::vector<cuda::Event> boundary;      ///< per stream, for fork and join
-  uint64_t issueNumber = 0;               ///< of the capture or run of commands under way
+  std::vector<cuda::Event> events;   ///< of the plan
+  std::vector<uint64_t> recordedIn;  ///< per event: the issue number it was last recorded in
+  std::vector<cuda::Event> boundary; ///< per stream, for fork and join
+  uint64_t issueNumber = 0;          ///< of the capture or run of commands under way
   std::map<const plan::Script *, std::vector<Item>> items;
   std::vector<Span> spans;
   cuda::Event traceBegin = nullptr;

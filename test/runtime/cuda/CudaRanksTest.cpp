@@ -1,4 +1,4 @@
-//===- CudaRanksTest.cpp - Ranks on emulated devices, connected by the emulated NCCL ------------===//
+//===- CudaRanksTest.cpp - Ranks on emulated devices, connected by the emulated NCCL -===//
 #include "Environment.h"
 #include "TestPlan.h"
 #include "session/Session.h"
@@ -55,9 +55,9 @@ TestPlan collectivesPlan(uint32_t n) {
   communicator->axes = {0};
   p.plan.communicators.push_back(std::move(communicator));
   const char *names[] = {"sum", "gathered", "scattered", "exchanged", "first", "shifted"};
-  const CollectiveKind kinds[] = {CollectiveKind::all_reduce, CollectiveKind::all_gather,
+  const CollectiveKind kinds[] = {CollectiveKind::all_reduce,     CollectiveKind::all_gather,
                                   CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
-                                  CollectiveKind::broadcast, CollectiveKind::permute};
+                                  CollectiveKind::broadcast,      CollectiveKind::permute};
   uint32_t x = p.buffer(1, 0, 4 * n * 4);
   TensorViewT &view = p.tensor("x", Role::input, DType::f32, {n, 4 * n}, x);
   TestPlan::slice(view, 0, value(0, {Term(0, 1)}), 1);
@@ -89,7 +89,9 @@ TEST_F(CudaRanks, EveryCollectiveCapturedAndReplayed) {
     fakeCuda().set("seed", replay);
     each(n, [&](size_t r) {
       Session &session = *sessions[r];
-      auto at = [&](size_t rank, size_t i) { return float(rank * 100 + i + 1000 * size_t(replay)); };
+      auto at = [&](size_t rank, size_t i) {
+        return float(rank * 100 + i + 1000 * size_t(replay));
+      };
       // Arrays are global; a rank writes and reads its own row of them.
       std::vector<float> x(n * 4 * n);
       for (size_t i = 0; i < x.size(); ++i)
@@ -97,7 +99,8 @@ TEST_F(CudaRanks, EveryCollectiveCapturedAndReplayed) {
       auto read = [&](const char *name, size_t count) {
         std::vector<float> values(n * count);
         EXPECT_OK(session.read(name, values.data(), values.size() * 4));
-        return std::vector<float>(values.begin() + long(r * count), values.begin() + long((r + 1) * count));
+        return std::vector<float>(values.begin() + long(r * count),
+                                  values.begin() + long((r + 1) * count));
       };
       ASSERT_OK(session.write("x", x.data(), x.size() * 4));
       ASSERT_OK(session.run());

@@ -1,4 +1,4 @@
-//===- CudaRuntimeTest.cpp - Graphs, streams and errors of the cuda driver ----------------------===//
+//===- CudaRuntimeTest.cpp - Graphs, streams and errors of the cuda driver -===//
 #include "Environment.h"
 #include "TestPlan.h"
 #include "session/Session.h"
@@ -35,7 +35,8 @@ protected:
   }
 };
 
-/// y = 2 * (2x + 1) + 1: the second half on stream 1, joined again; `wait` makes stream 1 wait for the first.
+/// y = 2 * (2x + 1) + 1: the second half on stream 1, joined again; `wait` makes stream 1 wait for
+/// the first.
 TestPlan twoStreamPlan(bool wait) {
   TestPlan p;
   uint32_t x = p.buffer(1, 0, 64), t = p.buffer(1, 256, 64), y = p.buffer(1, 512, 64);

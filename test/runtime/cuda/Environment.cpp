@@ -1,8 +1,9 @@
-//===- Environment.cpp - Load the emulated driver in these tests --------------------------------===//
+//===- Environment.cpp - Load the emulated driver in these tests ----------===//
 //
-// Before any test: the loaders are pointed at the fake libraries, and kernels.cu becomes a simt image.
+// Before any test: the loaders are pointed at the fake libraries, and kernels.cu becomes a simt
+// image.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #include "Environment.h"
 
 #include "gpucc/Target/Cuda/Toolchain.h"
@@ -18,7 +19,9 @@
 using namespace gpucc::rt::test;
 namespace fs = std::filesystem;
 
-static std::string cacheFolder() { return (fs::temp_directory_path() / "gpucc-test-cache").string(); }
+static std::string cacheFolder() {
+  return (fs::temp_directory_path() / "gpucc-test-cache").string();
+}
 
 std::string gpucc::rt::test::simtImage(const std::string &text) {
   std::string error;
@@ -53,7 +56,8 @@ public:
     setenv("GPUCC_LIBNCCL", TEST_FAKENCCL, 1);
     std::ifstream in(TEST_CUDA_KERNELS);
     const std::string text((std::istreambuf_iterator<char>(in)), {});
-    image = (fs::temp_directory_path() / ("gpucc-test-kernels-" + std::to_string(getpid()))).string();
+    image =
+        (fs::temp_directory_path() / ("gpucc-test-kernels-" + std::to_string(getpid()))).string();
     std::ofstream(image, std::ios::binary) << simtImage(text);
     setenv("GPUCC_TEST_SIMT_KERNELS", image.c_str(), 1);
   }

@@ -1,4 +1,4 @@
-//===- Environment.h - The emulated driver from a test's side -----------------------------------===//
+//===- Environment.h - The emulated driver from a test's side -------------===//
 #ifndef GPUCC_TEST_RUNTIME_CUDA_ENVIRONMENT_H
 #define GPUCC_TEST_RUNTIME_CUDA_ENVIRONMENT_H
 

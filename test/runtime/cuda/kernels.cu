@@ -1,4 +1,5 @@
-// The kernels of ../kernels.c for a CUDA device: one thread per program. Arguments have 8 bytes each.
+// The kernels of ../kernels.c for a CUDA device: one thread per program. Arguments have 8 bytes
+// each.
 extern "C" __global__ void axpb(const float *x, float *y, double a, double b) {
   for (int i = blockIdx.x * 4; i < blockIdx.x * 4 + 4; ++i)
     y[i] = (float)(a * x[i] + b);
