@@ -104,10 +104,10 @@ static HostTensor combinePartial(ReduceKind kind, const std::vector<const HostTe
   return sum;
 }
 
-std::optional<HostTensor>
-gpucc::gatherBlocks(const Mesh &mesh, const Sharding &sharding, const std::vector<int64_t> &shape,
-                    DType type, llvm::function_ref<const HostTensor *(int64_t)> block,
-                    std::string &error) {
+std::optional<HostTensor> gpucc::gatherBlocks(const Mesh &mesh, const Sharding &sharding,
+                                              const std::vector<int64_t> &shape, DType type,
+                                              llvm::function_ref<const HostTensor *(int64_t)> block,
+                                              std::string &error) {
   HostTensor whole(type, shape);
   std::vector<int64_t> writer(static_cast<size_t>(whole.numElements()), -1);
   for (int64_t rank = 0; rank < mesh.numRanks(); ++rank) {

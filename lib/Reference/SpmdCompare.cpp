@@ -117,8 +117,9 @@ void Comparison::compareOp(const Key &key, const Sharding &sharding, const HostT
   Sharding whole = sharding;
   whole.partial.clear();
   HostTensor part = cutBlock(partitioned.getMesh(), whole, want.value, rank);
-  SpmdMismatch mismatch{"op", describe(want.op), rank, std::get<0>(key) ? -1 : std::get<1>(key),
-                        0, 0, "", want.op->getLoc()};
+  SpmdMismatch mismatch{
+      "op", describe(want.op), rank, std::get<0>(key) ? -1 : std::get<1>(key), 0, 0,
+      "",   want.op->getLoc()};
   if (!compareValues(block, part, largest[std::get<0>(key)], mismatch))
     if (auto at = wrong.find(key); at == wrong.end() || at->second.rank > rank)
       wrong.insert_or_assign(key, mismatch);
@@ -150,8 +151,8 @@ void Comparison::check(const SpmdObservation &seen) {
 
 void Comparison::compareNamed(StringRef kind, const std::string &name, FailureOr<HostTensor> a,
                               const HostTensor &b, double scale, int64_t microBatch) {
-  SpmdMismatch mismatch{kind.str(), name, -1, microBatch, 0, 0, "",
-                        UnknownLoc::get(reference.getContext())};
+  SpmdMismatch mismatch{kind.str(), name, -1, microBatch,
+                        0,          0,    "", UnknownLoc::get(reference.getContext())};
   if (failed(a)) {
     mismatch.detail = "its blocks cannot be put together (see the error before)";
     mismatch.error = HUGE_VAL;
@@ -183,7 +184,8 @@ void Comparison::compareResults(size_t microBatches) {
 FailureOr<SpmdReport> Comparison::run(const std::vector<NamedTensors> &microBatches) {
   reference.observe = [&](const SpmdObservation &seen) { remember(seen); };
   partitioned.observe = [&](const SpmdObservation &seen) { check(seen); };
-  bool failedRun = failed(reference.runStep(microBatches)) || failed(partitioned.runStep(microBatches));
+  bool failedRun =
+      failed(reference.runStep(microBatches)) || failed(partitioned.runStep(microBatches));
   reference.observe = partitioned.observe = nullptr;
   if (failedRun)
     return failure();

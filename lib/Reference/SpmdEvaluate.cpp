@@ -52,7 +52,8 @@ void SpmdEvaluator::collectPlaces(func::FuncOp function) {
   auto place = [&](Type type, Attribute attr) {
     auto tensor = cast<RankedTensorType>(type);
     Sharding sharding = shardingOr(attr, tensor.getRank());
-    return Place{sharding, globalShape(mesh, sharding, toShape(tensor)),
+    return Place{sharding,
+                 globalShape(mesh, sharding, toShape(tensor)),
                  *toDType(tensor.getElementType()),
                  {}};
   };
@@ -124,8 +125,7 @@ LogicalResult SpmdEvaluator::begin(Rank &rank) {
       auto at = batch.find(name);
       if (at == batch.end())
         return function.emitError("no input named '") << name << "' was given";
-      Sharding sharding =
-          shardingOr(function.getArgAttr(i, dist::shardingAttr), type.getRank());
+      Sharding sharding = shardingOr(function.getArgAttr(i, dist::shardingAttr), type.getRank());
       value = cutBlock(mesh, sharding, at->second, rank.number);
     }
     if (value.shape() != toShape(type) || value.dtype() != dtype || !value.isValid())
@@ -149,7 +149,8 @@ void SpmdEvaluator::finish(Rank &rank, func::ReturnOp op) {
     else if (auto alias = function.getResultAttrOfType<IntegerAttr>(i, base::aliasAttr))
       rank.state[nameOf(function, alias.getInt(), false)] = value.clone();
     else
-      rank.outputs[{nameOf(function, i, true), isUpdate(function) ? -1 : action.microBatch}] = value;
+      rank.outputs[{nameOf(function, i, true), isUpdate(function) ? -1 : action.microBatch}] =
+          value;
   }
   rank.at = nullptr;
   rank.values.clear();
@@ -163,7 +164,8 @@ void SpmdEvaluator::define(Rank &rank, Operation *op, ArrayRef<HostTensor> resul
   for (auto [i, value] : llvm::enumerate(results)) {
     rank.values[op->getResult(i)] = value;
     if (observe)
-      observe({op, action.function, rank.number, action.microBatch, static_cast<unsigned>(i), value});
+      observe(
+          {op, action.function, rank.number, action.microBatch, static_cast<unsigned>(i), value});
   }
   rank.at = op->getNextNode();
 }
@@ -252,8 +254,9 @@ static bool sameMeeting(Operation *a, Operation *b) {
   if (a == b)
     return true;
   auto x = dyn_cast<dist::AllReduceOp>(a), y = dyn_cast<dist::AllReduceOp>(b);
-  return x && y && x.getChannel() && x.getChannel() == y.getChannel() && x.getType() == y.getType() &&
-         x.getCombiner() == y.getCombiner() && x.getAxes() == y.getAxes();
+  return x && y && x.getChannel() && x.getChannel() == y.getChannel() &&
+         x.getType() == y.getType() && x.getCombiner() == y.getCombiner() &&
+         x.getAxes() == y.getAxes();
 }
 
 /// Executes every collective whose members all stand at it. False when there is none.
@@ -383,8 +386,9 @@ bool SpmdEvaluator::hasGradient(const std::string &name) const {
 }
 
 bool SpmdEvaluator::hasOutput(const std::string &name, int64_t microBatch) const {
-  return llvm::any_of(ranks,
-                      [&](const Rank &rank) { return rank.outputs.count({name, microBatch}); });
+  return llvm::any_of(ranks, [&](const Rank &rank) {
+    return rank.outputs.count({name, microBatch});
+  });
 }
 
 std::vector<std::string> SpmdEvaluator::stateNames() const {

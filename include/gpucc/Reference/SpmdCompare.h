@@ -15,17 +15,18 @@
 namespace gpucc {
 
 struct SpmdTolerance {
-  /// Allowed: max|a-b| <= relative * max(max|b|, floor * the largest value of its kind in the step).
+  /// Allowed: max|a-b| <= relative * max(max|b|, floor * the largest value of its kind in the
+  /// step).
   double relative = 1e-4, floor = 1e-3;
 };
 
 struct SpmdMismatch {
-  std::string kind;      ///< "op", "output", "gradient", "state"
-  std::string name;      ///< of the tensor; for ops the name in the model and the kind of op
-  int64_t rank = -1;     ///< first rank whose block is wrong; -1 when it concerns all
+  std::string kind;  ///< "op", "output", "gradient", "state"
+  std::string name;  ///< of the tensor; for ops the name in the model and the kind of op
+  int64_t rank = -1; ///< first rank whose block is wrong; -1 when it concerns all
   int64_t microBatch = -1;
   double error = 0, allowed = 0;
-  std::string detail;    ///< element, both values; or why the copies cannot be put together
+  std::string detail; ///< element, both values; or why the copies cannot be put together
   mlir::Location location;
 };
 

@@ -34,13 +34,14 @@ struct SpmdObservation {
   HostTensor value;
 };
 
-/// Blocks of a tensor on ranks put together: `block(rank)` is null for ranks without one. Copies must
-/// be identical; otherwise `error` names two ranks that differ.
+/// Blocks of a tensor on ranks put together: `block(rank)` is null for ranks without one. Copies
+/// must be identical; otherwise `error` names two ranks that differ.
 std::optional<HostTensor> gatherBlocks(const Mesh &mesh, const Sharding &sharding,
                                        const std::vector<int64_t> &shape, DType type,
                                        llvm::function_ref<const HostTensor *(int64_t)> block,
                                        std::string &error);
-/// The block of `rank`; of a value that is partial, the first rank of the group has it, others zeros.
+/// The block of `rank`; of a value that is partial, the first rank of the group has it, others
+/// zeros.
 HostTensor cutBlock(const Mesh &mesh, const Sharding &sharding, const HostTensor &whole,
                     int64_t rank);
 
@@ -82,7 +83,7 @@ private:
     Sharding sharding;
     std::vector<int64_t> shape; ///< global
     DType type = DType::F32;
-    std::set<int64_t> stages;   ///< whose programs have it
+    std::set<int64_t> stages; ///< whose programs have it
   };
   struct Action {
     mlir::func::FuncOp function;
@@ -119,8 +120,9 @@ private:
   bool meet();
   mlir::LogicalResult reportDeadlock();
   std::vector<int64_t> membersOf(const Rank &rank, mlir::Operation *collective) const;
-  mlir::FailureOr<HostTensor> makeWhole(const std::string &name, const Place &place,
-                                        llvm::function_ref<const HostTensor *(int64_t)> block) const;
+  mlir::FailureOr<HostTensor>
+  makeWhole(const std::string &name, const Place &place,
+            llvm::function_ref<const HostTensor *(int64_t)> block) const;
 };
 
 /// Global shape of a value whose block has `local` shape.
