@@ -76,8 +76,8 @@ Error host::optimize(Module &module, TargetMachine &machine, int64_t width) {
   builder.crossRegisterProxies(loops, functions, graph, modules);
   ModulePassManager passes;
   if (Error error = builder.parsePassPipeline(
-          passes, "always-inline,function(sroa,early-cse,instcombine,simplifycfg,"
-                  "loop-mssa(licm),gvn,instcombine,simplifycfg),globaldce"))
+          passes, "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
+                  "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg),globaldce"))
     return error;
   passes.run(module, modules);
   return Error::success();
