@@ -103,6 +103,11 @@ int CompileFlags::finish() {
       return fail(2, "--profile '" + profiles[i] + "' is not of the form NAME=SIZE,NAME=SIZE");
     options.profiles.push_back({"p" + std::to_string(i), sizes});
   }
+  int64_t fixed = options.pins.dp.value_or(1) * options.pins.tp.value_or(1) * options.pins.pp.value_or(1);
+  if (options.ranks % fixed || (options.pins.dp && options.pins.tp && options.pins.pp && options.ranks != fixed))
+    return fail(2, "--pin " + options.pins.dump() + " needs " + std::to_string(fixed) +
+                       " ranks or, where dp is free, a multiple; --ranks is " +
+                       std::to_string(options.ranks));
   if (training)
     options.train = train;
   else if (!pins.empty() && (options.pins.zero || options.pins.schedule || options.pins.microBatches))

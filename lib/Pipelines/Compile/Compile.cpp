@@ -3,8 +3,10 @@
 
 #include "Kernels.h"
 #include "Phases.h"
+#include "dialects/Frontend/Frontend.h"
 #include "dialects/Plan/Plan.h"
-#include "gpucc/Pipelines/LoadModel.h"
+#include "gpucc/Conversion/FrontendToGraph/FrontendToGraph.h"
+#include "gpucc/Import/Onnx.h"
 #include "gpucc/Pipelines/Register.h"
 #include "gpucc/Reference/Evaluator.h"
 #include "gpucc/Target/Host/Host.h"
@@ -25,6 +27,9 @@ struct Compilation::State {
   std::string folder;
   Phase reached = Phase::Frontend;
   std::vector<KernelReport> kernels;
+
+  /// Bytes to graph functions; the exit code.
+  int load(Phase phase);
 
   void say(const std::string &line) {
     if (hooks.progress)
@@ -60,33 +65,81 @@ std::string Compilation::print() const {
   return text;
 }
 
-static ConversionOptions conversionOptions(const CompileOptions &options) {
+/// Name of the first dimension of the model's inputs, "" when it is a number everywhere.
+static std::string batchSymbol(ModuleOp module) {
+  std::string symbol;
+  module.walk([&](frontend::GraphOp graph) {
+    for (Attribute dims : graph.getDims()) {
+      auto names = cast<ArrayAttr>(dims);
+      if (symbol.empty() && !names.empty())
+        symbol = cast<StringAttr>(names[0]).str();
+    }
+  });
+  return symbol;
+}
+
+/// Micro-batches divide the model's batch: the graph is made for one of them.
+static LogicalResult divideBatch(ModuleOp module, int64_t parts, ConversionOptions &conversion) {
+  if (parts == 1)
+    return success();
+  std::string symbol = batchSymbol(module);
+  if (symbol.empty())
+    return module.emitError() << "the model's batch dimension is a fixed number, so it cannot be "
+                                 "split into " << parts
+                              << " micro-batches; export it with a symbolic batch dimension";
+  for (ProfileBinding &profile : conversion.profiles) {
+    auto it = profile.sizes.find(symbol);
+    if (it == profile.sizes.end() || it->second % parts)
+      return module.emitError() << "a batch of " << (it == profile.sizes.end() ? 1 : it->second)
+                                << " does not divide into " << parts
+                                << " micro-batches; choose --profile " << symbol
+                                << "=N with N a multiple of " << parts;
+    it->second /= parts;
+  }
+  if (conversion.profiles.empty())
+    return module.emitError() << "micro-batches need a batch size; give --profile " << symbol
+                              << "=N with N a multiple of " << parts;
+  return success();
+}
+
+static void countMicroBatches(ModuleOp module, const CompileOptions &options) {
+  if (!options.train)
+    return;
+  Builder b(module.getContext());
+  module->setAttr("base.micro_batches", b.getI64IntegerAttr(options.pins.microBatches.value_or(1)));
+  module->setAttr("base.accumulate", b.getI64IntegerAttr(options.train->accumulate));
+}
+
+int Compilation::State::load(Phase phase) {
+  say("import " + options.model);
+  OnnxOptions import;
+  import.followLinks = options.followLinks;
+  OnnxModel model = importOnnx(context.get(), options.model, import);
+  folder = model.folder;
+  if (model.status != frontend::Status::Ok)
+    return frontend::exitCode(model.status);
+  module = std::move(model.module);
+  if (phase == Phase::Frontend)
+    return 0;
   ConversionOptions conversion;
   for (const auto &[name, sizes] : options.profiles)
     conversion.profiles.push_back({name, sizes});
   conversion.train = options.train.has_value();
-  return conversion;
+  conversion.folder = folder;
+  if (failed(divideBatch(*module, options.pins.microBatches.value_or(1), conversion)))
+    return 2;
+  Conversion outcome = convertFrontendToGraph(*module, conversion);
+  if (outcome.status != frontend::Status::Ok)
+    return frontend::exitCode(outcome.status);
+  countMicroBatches(*module, options);
+  return 0;
 }
 
 int Compilation::runTo(Phase phase) {
   State &s = *state;
-  if (!s.module) {
-    s.say("import " + s.options.model);
-    OnnxOptions import;
-    import.followLinks = s.options.followLinks;
-    if (phase == Phase::Frontend) {
-      OnnxModel model = importOnnx(s.context.get(), s.options.model, import);
-      s.module = std::move(model.module);
-      s.folder = model.folder;
-      return frontend::exitCode(model.status);
-    }
-    LoadedModel model =
-        loadModel(s.context.get(), s.options.model, import, conversionOptions(s.options));
-    if (model.status != frontend::Status::Ok)
-      return frontend::exitCode(model.status);
-    s.module = std::move(model.module);
-    s.folder = model.folder;
-  }
+  if (!s.module)
+    if (int code = s.load(phase))
+      return code;
   for (int next = static_cast<int>(s.reached) + 1; next <= static_cast<int>(phase); ++next) {
     auto nextPhase = static_cast<Phase>(next);
     s.say(std::string("phase ") + name(nextPhase));

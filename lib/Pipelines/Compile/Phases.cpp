@@ -52,7 +52,24 @@ static void buildTrainPhase(OpPassManager &pm, const CompileOptions &options) {
 }
 
 /// No canonicalizer between propagate and partition: it would lose shardings.
-static void buildDistPhase(OpPassManager &, const CompileOptions &) {}
+static void buildDistPhase(OpPassManager &pm, const CompileOptions &options) {
+  if (options.ranks == 1)
+    return;
+  const Pins &pins = options.pins;
+  PropagateOptions propagate;
+  propagate.tensorParallel = pins.tp.value_or(1);
+  propagate.stages = pins.pp.value_or(1);
+  propagate.dataParallel =
+      pins.dp.value_or(options.ranks / (propagate.tensorParallel * propagate.stages));
+  propagate.sequence = pins.sequence.value_or(false) ? "on" : "off";
+  propagate.zero = static_cast<int>(pins.zero.value_or(0));
+  propagate.microBatches =
+      pins.microBatches.value_or(1) * (options.train ? options.train->accumulate : 1);
+  pm.addPass(createPropagate(propagate));
+  pm.addPass(createPartition());
+  // Before fusion, so that the transposes it makes fuse.
+  pm.addPass(createPrepareCollectives());
+}
 
 /// On the shapes that execute. Fusion after partition, so that pack and unpack around collectives fuse.
 static void buildFusePhase(OpPassManager &pm, const CompileOptions &options) {

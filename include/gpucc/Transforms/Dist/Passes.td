@@ -82,4 +82,23 @@ def Partition : Pass<"gpucc-partition", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpucc::dist::DistDialect", "::gpucc::graph::GraphDialect"];
 }
 
+def PrepareCollectives : Pass<"gpucc-prepare-collectives", "::mlir::ModuleOp"> {
+  let summary = "brings collectives to the form of communicators: outermost blocks";
+  let description = [{
+    Before:
+    ```
+    %1 = dist.all_gather %0 on @mesh over ["tp"] dim 1 : tensor<8x16xf32> -> tensor<8x32xf32>
+    ```
+    After:
+    ```
+    %1 = graph.reshape %0 {shape = array<i64: 1, 8, 16>} : ...
+    %2 = dist.all_gather %1 on @mesh over ["tp"] dim 0 : tensor<1x8x16xf32> -> tensor<2x8x16xf32>
+    %3 = graph.transpose %2 {permutation = array<i64: 1, 0, 2>} : ...
+    %4 = graph.reshape %3 {shape = array<i64: 8, 32>} : ...
+    ```
+  }];
+  let statistics = [Statistic<"numRewritten", "rewritten", "collectives that got a transpose">];
+  let dependentDialects = ["::gpucc::dist::DistDialect", "::gpucc::graph::GraphDialect"];
+}
+
 #endif // GPUCC_TRANSFORMS_DIST_PASSES
