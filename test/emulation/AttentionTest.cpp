@@ -1,4 +1,4 @@
-//===- AttentionTest.cpp - Attention skeletons against the definition in double ---===//
+//===- AttentionTest.cpp - Attention skeletons against the definition in double -===//
 
 #include "KernelFixture.h"
 #include "Numbers.h"
@@ -41,32 +41,39 @@ std::string textOf(const AttentionCase &c) {
   auto s = [](long long x) { return std::to_string(x); };
   const std::string t = c.type;
   auto heads = [&](int rows, int count) {
-    return "gk_heads<" + t + ", " + s(rows * count * c.d) + ", " + s(c.d) + ", " + s(count * c.d) + ">";
+    return "gk_heads<" + t + ", " + s(rows * count * c.d) + ", " + s(c.d) + ", " + s(count * c.d) +
+           ">";
   };
-  std::string text = std::string("#include \"") + (c.mma() ? "attention_mma" : "attention_simt") +
-                     ".cuh\"\nextern \"C\" __global__ void __launch_bounds__(128, 1) attention(const " + t +
-                     " *__restrict__ p0, const " + t + " *__restrict__ p1, const " + t +
-                     " *__restrict__ p2, const float *__restrict__ p3, float *__restrict__ p4, "
-                     "float *__restrict__ p5) {\n";
-  text += "  using shape = gk_attention_shape<" + s(c.heads) + ", " + s(c.kvHeads) + ", " + s(c.sq) + ", " +
-          s(c.sk) + ", " + s(c.d) + ", " + (c.causal ? "true" : "false") + ", " + s(c.offset) + ", " +
-          s(c.window) + ">;\n";
-  text += c.computedQ ? "  auto q = gk_computed_heads<" + t + ">([=](gk_i64 b, int h, int r, int d) { return p0[((b * " +
-                            s(c.sq) + " + r) * " + s(c.heads) + " + h) * " + s(c.d) + " + d]; });\n"
+  std::string text =
+      std::string("#include \"") + (c.mma() ? "attention_mma" : "attention_simt") +
+      ".cuh\"\nextern \"C\" __global__ void __launch_bounds__(128, 1) attention(const " + t +
+      " *__restrict__ p0, const " + t + " *__restrict__ p1, const " + t +
+      " *__restrict__ p2, const float *__restrict__ p3, float *__restrict__ p4, "
+      "float *__restrict__ p5) {\n";
+  text += "  using shape = gk_attention_shape<" + s(c.heads) + ", " + s(c.kvHeads) + ", " +
+          s(c.sq) + ", " + s(c.sk) + ", " + s(c.d) + ", " + (c.causal ? "true" : "false") + ", " +
+          s(c.offset) + ", " + s(c.window) + ">;\n";
+  text += c.computedQ ? "  auto q = gk_computed_heads<" + t +
+                            ">([=](gk_i64 b, int h, int r, int d) { return p0[((b * " + s(c.sq) +
+                            " + r) * " + s(c.heads) + " + h) * " + s(c.d) + " + d]; });\n"
                       : "  " + heads(c.sq, c.heads) + " q{p0};\n";
   text += "  " + heads(c.sk, c.kvHeads) + " k{p1}, v{p2};\n  gk_attention_" +
-          (c.mma() ? "mma<" + t + ", " : std::string("simt<")) + "shape, " + s(c.v) + ">(q, k, v, 0.25f, ";
-  text += c.bias ? "[=](float x, gk_i64 b, int h, int i, int j) { return x + p3[i * " + s(c.sk) + " + j]; }"
+          (c.mma() ? "mma<" + t + ", " : std::string("simt<")) + "shape, " + s(c.v) +
+          ">(q, k, v, 0.25f, ";
+  text += c.bias ? "[=](float x, gk_i64 b, int h, int i, int j) { return x + p3[i * " + s(c.sk) +
+                       " + j]; }"
                  : std::string("gk_plain_score{}");
-  const std::string at = "p4 + ((b * " + s(c.sq) + " + i) * " + s(c.heads) + " + h) * " + s(c.d) + " + d";
+  const std::string at =
+      "p4 + ((b * " + s(c.sq) + " + i) * " + s(c.heads) + " + h) * " + s(c.d) + " + d";
   if (c.v == 1)
     text += ",\n    [=](float acc, gk_i64 b, int h, int i, int d) { *(" + at + ") = acc; }";
   else
-    text += ",\n    [=](float (&acc)[" + s(c.v) + "], gk_i64 b, int h, int i, int d) { for (int e = 0; e < " +
-            s(c.v) + "; e += " + s(c.v < 4 ? c.v : 4) + ") gk_store(" + at + " + e, gk_load<float, " +
+    text += ",\n    [=](float (&acc)[" + s(c.v) +
+            "], gk_i64 b, int h, int i, int d) { for (int e = 0; e < " + s(c.v) +
+            "; e += " + s(c.v < 4 ? c.v : 4) + ") gk_store(" + at + " + e, gk_load<float, " +
             s(c.v < 4 ? c.v : 4) + ">(acc + e)); }";
-  text += ",\n    [=](float l, gk_i64 b, int h, int i) { p5[(b * " + s(c.heads) + " + h) * " + s(c.sq) +
-          " + i] = l; });\n}\n";
+  text += ",\n    [=](float l, gk_i64 b, int h, int i) { p5[(b * " + s(c.heads) + " + h) * " +
+          s(c.sq) + " + i] = l; });\n}\n";
   return text;
 }
 
@@ -86,9 +93,10 @@ TEST_P(Attention, EqualsDoubleUnderRaceDetector) {
   const unsigned rows = c.mma() ? 64 : 32;
   for (bool early : {false, true}) {
     std::fill(o.data, o.data + o.count, NAN);
-    ASSERT_EQ(::textOf(program.launch({(unsigned(c.sq) + rows - 1) / rows, unsigned(c.heads), unsigned(c.batch)},
-                                      {128}, memory, {.seed = 2u + early, .copiesEarly = early}, q.data(),
-                                      k.data(), v.data(), bias.data(), o.data, lse.data)),
+    ASSERT_EQ(::textOf(program.launch(
+                  {(unsigned(c.sq) + rows - 1) / rows, unsigned(c.heads), unsigned(c.batch)}, {128},
+                  memory, {.seed = 2u + early, .copiesEarly = early}, q.data(), k.data(), v.data(),
+                  bias.data(), o.data, lse.data)),
               "");
     for (int b = 0; b < c.batch; ++b)
       for (int h = 0; h < c.heads; ++h)
@@ -108,13 +116,15 @@ TEST_P(Attention, EqualsDoubleUnderRaceDetector) {
           }
           for (double &x : p)
             sum += x = std::exp(x - top);
-          EXPECT_NEAR(lse[size_t((b * c.heads + h) * c.sq + i)], top + std::log(sum), 2e-5 * (1 + std::fabs(top)));
+          EXPECT_NEAR(lse[size_t((b * c.heads + h) * c.sq + i)], top + std::log(sum),
+                      2e-5 * (1 + std::fabs(top)));
           for (int d = 0; d < c.d; ++d) {
             double expect = 0;
             for (int j = 0; j < c.sk; ++j)
               expect += p[size_t(j)] / sum * v[size_t(((b * c.sk + j) * c.kvHeads + kv) * c.d + d)];
             // Probabilities are rounded to the element type before the second product; |v| < 2.
-            const double tolerance = c.mma() ? (std::string(c.type) == "gk_bf16" ? 0x1p-7 : 0x1p-10) : 2e-5;
+            const double tolerance =
+                c.mma() ? (std::string(c.type) == "gk_bf16" ? 0x1p-7 : 0x1p-10) : 2e-5;
             ASSERT_NEAR(o[size_t(((b * c.sq + i) * c.heads + h) * c.d + d)], expect, tolerance)
                 << b << " " << h << " " << i << " " << d;
           }

@@ -1,7 +1,7 @@
-//===- ConvTest.cpp - Convolution and its gradients, bit for bit ------------------===//
+//===- ConvTest.cpp - Convolution and its gradients, bit for bit ----------===//
 //
-// The expectation is the definition: for each output one fma chain over the documented order. Shapes cover
-// strides, dilation, asymmetric padding, groups, one dimension.
+// The expectation is the definition: for each output one fma chain over the documented order.
+// Shapes cover strides, dilation, asymmetric padding, groups, one dimension.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@ using namespace gpucc::rt::simt;
 namespace {
 struct ConvCase {
   const char *name;
-  int n, c, h, w, co, kh, kw, strideH, strideW, dilationH, dilationW, top, left, bottom, right, groups;
+  int n, c, h, w, co, kh, kw, strideH, strideW, dilationH, dilationW, top, left, bottom, right,
+      groups;
   int v; ///< columns of forward and backward data
   int oh() const { return (h + top + bottom - dilationH * (kh - 1) - 1) / strideH + 1; }
   int ow() const { return (w + left + right - dilationW * (kw - 1) - 1) / strideW + 1; }
@@ -40,17 +41,18 @@ const ConvCase cases[] = {
 std::string index(int b, int c, int d, const char *names) {
   auto s = [](int x) { return std::to_string(x); };
   const std::string n(names);
-  return std::string("((") + n[0] + " * " + s(b) + " + " + n[1] + ") * " + s(c) + " + " + n[2] + ") * " +
-         s(d) + " + " + n[3];
+  return std::string("((") + n[0] + " * " + s(b) + " + " + n[1] + ") * " + s(c) + " + " + n[2] +
+         ") * " + s(d) + " + " + n[3];
 }
 
 std::string textOf(const ConvCase &c) {
   auto s = [](int x) { return std::to_string(x); };
-  const std::string x = "[&](int n, int c, int h, int w) { return p0[" + index(c.c, c.h, c.w, "nchw") + "]; }",
+  const std::string x = "[&](int n, int c, int h, int w) { return p0[" +
+                        index(c.c, c.h, c.w, "nchw") + "]; }",
                     w = "[&](int o, int c, int h, int w) { return p1[" +
                         index(c.c / c.groups, c.kh, c.kw, "ochw") + "]; }",
-                    dy = "[&](int n, int c, int h, int w) { return p2[" + index(c.co, c.oh(), c.ow(), "nchw") +
-                         "]; }";
+                    dy = "[&](int n, int c, int h, int w) { return p2[" +
+                         index(c.co, c.oh(), c.ow(), "nchw") + "]; }";
   auto write = [&](const std::string &first, int v, int b, int cc, int d) {
     const std::string at = index(b, cc, d, first == "int n" ? "nchw" : "ochw");
     const std::string acc = v == 1 ? "float acc" : "float (&acc)[" + s(v) + "]";
@@ -61,13 +63,14 @@ std::string textOf(const ConvCase &c) {
   };
   const int vData = c.w % 2 ? 1 : 2;
   std::string text = "#include \"conv.cuh\"\nusing shape = gk_conv_shape<";
-  for (int e : {c.n, c.c, c.h, c.w, c.co, c.kh, c.kw, c.oh(), c.ow(), c.strideH, c.strideW, c.dilationH,
-                c.dilationW, c.top, c.left})
+  for (int e : {c.n, c.c, c.h, c.w, c.co, c.kh, c.kw, c.oh(), c.ow(), c.strideH, c.strideW,
+                c.dilationH, c.dilationW, c.top, c.left})
     text += s(e) + ", ";
   text += s(c.groups) + ">;\n";
   auto kernel = [&](const char *name, const std::string &body) {
     text += std::string("extern \"C\" __global__ void __launch_bounds__(256, 1) ") + name +
-            "(const float *__restrict__ p0, const float *__restrict__ p1, const float *__restrict__ p2, "
+            "(const float *__restrict__ p0, const float *__restrict__ p1, const float "
+            "*__restrict__ p2, "
             "float *__restrict__ p3) {\n  " +
             body + ";\n}\n";
   };
@@ -93,22 +96,28 @@ TEST_P(Conv, EqualsTheDefinitionBitForBit) {
   Values x(memory, "x", "float", size_t(c.n) * c.c * c.h * c.w, 1),
       w(memory, "w", "float", size_t(c.co) * ci * c.kh * c.kw, 2),
       dy(memory, "dy", "float", size_t(c.n) * c.co * oh * ow, 3);
-  Buffer<float> y(memory, "y", size_t(c.n) * c.co * oh * ow), dx(memory, "dx", size_t(c.n) * c.c * c.h * c.w),
+  Buffer<float> y(memory, "y", size_t(c.n) * c.co * oh * ow),
+      dx(memory, "dx", size_t(c.n) * c.c * c.h * c.w),
       dw(memory, "dw", size_t(c.co) * ci * c.kh * c.kw);
   auto run = [&](const char *name, unsigned grid, float *out) {
     SimtProgram program(textOf(c), name);
-    return ::textOf(program.launch({grid, 1, unsigned(c.groups)}, {256}, memory, {.seed = 5}, x.data(),
-                                   w.data(), dy.data(), out));
+    return ::textOf(program.launch({grid, 1, unsigned(c.groups)}, {256}, memory, {.seed = 5},
+                                   x.data(), w.data(), dy.data(), out));
   };
   EXPECT_EQ(run("forward", tiles(co, c.n * oh * ow), y.data), "");
   EXPECT_EQ(run("data", tiles(ci, c.n * c.h * c.w), dx.data), "");
   EXPECT_EQ(run("weights", tiles(co, ci * c.kh * c.kw), dw.data), "");
 
   auto atX = [&](int n, int ch, int h, int v) -> float {
-    return h < 0 || h >= c.h || v < 0 || v >= c.w ? 0.0f : x[size_t(((n * c.c + ch) * c.h + h) * c.w + v)];
+    return h < 0 || h >= c.h || v < 0 || v >= c.w ? 0.0f
+                                                  : x[size_t(((n * c.c + ch) * c.h + h) * c.w + v)];
   };
-  auto atW = [&](int o, int i, int kh, int kw) { return w[size_t(((o * ci + i) * c.kh + kh) * c.kw + kw)]; };
-  auto atDy = [&](int n, int o, int h, int v) { return dy[size_t(((n * c.co + o) * oh + h) * ow + v)]; };
+  auto atW = [&](int o, int i, int kh, int kw) {
+    return w[size_t(((o * ci + i) * c.kh + kh) * c.kw + kw)];
+  };
+  auto atDy = [&](int n, int o, int h, int v) {
+    return dy[size_t(((n * c.co + o) * oh + h) * ow + v)];
+  };
   for (int n = 0; n < c.n; ++n)
     for (int o = 0; o < c.co; ++o)
       for (int h = 0; h < oh; ++h)
@@ -121,7 +130,8 @@ TEST_P(Conv, EqualsTheDefinitionBitForBit) {
                                atX(n, o / co * ci + i, h * c.strideH - c.top + kh * c.dilationH,
                                    v * c.strideW - c.left + kw * c.dilationW),
                                sum);
-          ASSERT_EQ(y[size_t(((n * c.co + o) * oh + h) * ow + v)], sum) << n << " " << o << " " << h << " " << v;
+          ASSERT_EQ(y[size_t(((n * c.co + o) * oh + h) * ow + v)], sum)
+              << n << " " << o << " " << h << " " << v;
         }
   for (int n = 0; n < c.n; ++n)
     for (int g = 0; g < c.groups; ++g)
@@ -131,7 +141,8 @@ TEST_P(Conv, EqualsTheDefinitionBitForBit) {
             float sum = 0.0f;
             for (int o = 0; o < co; ++o)
               for (int kh = 0; kh < c.kh; ++kh)
-                for (int kw = 0; kw < c.kw; ++kw) // which output, if any, read (h, v) by tap (kh, kw)
+                for (int kw = 0; kw < c.kw;
+                     ++kw) // which output, if any, read (h, v) by tap (kh, kw)
                   for (int p = 0; p < oh; ++p)
                     for (int q = 0; q < ow; ++q)
                       if (p * c.strideH - c.top + kh * c.dilationH == h &&

@@ -1,4 +1,4 @@
-//===- FakeCudaTest.cpp - Lazy streams, events, capture, failures -----------------===//
+//===- FakeCudaTest.cpp - Lazy streams, events, capture, failures ---------===//
 //
 // Speaks to the fake driver as the runtime does: by dlopen and cuGetProcAddress.
 //
@@ -49,7 +49,8 @@ protected:
         dlsym(library, "cuGetProcAddress_v2"));
     ASSERT_TRUE(address);
 #define FIND(NAME, ...)                                                                            \
-  ASSERT_EQ(address(#NAME, reinterpret_cast<void **>(&fn.NAME), 12000, 0, nullptr), success) << #NAME;
+  ASSERT_EQ(address(#NAME, reinterpret_cast<void **>(&fn.NAME), 12000, 0, nullptr), success)       \
+      << #NAME;
     GPUCC_CUDA_FUNCTIONS(FIND)
 #undef FIND
     set = reinterpret_cast<decltype(set)>(dlsym(library, "gpuccFakeCudaSet"));
@@ -90,9 +91,11 @@ protected:
     void *arguments[] = {&from, &to};
     return fn.cuLaunchKernel(f, 4, 1, 1, 64, 1, 1, 0, stream, arguments, nullptr);
   }
-  /// z = (x + 1) * 2: the addition on one stream, the product on the other, the copies on the first.
+  /// z = (x + 1) * 2: the addition on one stream, the product on the other, the copies on the
+  /// first.
   void issue() {
-    EXPECT_EQ(fn.cuMemcpyAsync(x, reinterpret_cast<DevicePointer>(input.data()), bytes, first), success);
+    EXPECT_EQ(fn.cuMemcpyAsync(x, reinterpret_cast<DevicePointer>(input.data()), bytes, first),
+              success);
     EXPECT_EQ(launch(addOne, x, y, first), success);
     if (!forgetWait) {
       EXPECT_EQ(fn.cuEventRecord(forked, first), success);
@@ -101,7 +104,8 @@ protected:
     EXPECT_EQ(launch(twice, y, z, second), success);
     EXPECT_EQ(fn.cuEventRecord(joined, second), success);
     EXPECT_EQ(fn.cuStreamWaitEvent(first, joined, 0), success);
-    EXPECT_EQ(fn.cuMemcpyAsync(reinterpret_cast<DevicePointer>(output.data()), z, bytes, first), success);
+    EXPECT_EQ(fn.cuMemcpyAsync(reinterpret_cast<DevicePointer>(output.data()), z, bytes, first),
+              success);
   }
   bool right() {
     for (size_t i = 0; i < count; ++i)
@@ -206,7 +210,8 @@ TEST_F(FakeCuda, KernelFaultsBecomeErrorsWithText) {
   void *arguments[] = {&y, &n};
   EXPECT_EQ(fn.cuLaunchKernel(beyond, 1, 1, 1, 32, 1, 1, 0, first, arguments, nullptr), success);
   EXPECT_EQ(fn.cuStreamSynchronize(first), launchFailed);
-  EXPECT_NE(std::string(report()).find("out of bounds at kernel.cu:10"), std::string::npos) << report();
+  EXPECT_NE(std::string(report()).find("out of bounds at kernel.cu:10"), std::string::npos)
+      << report();
   EXPECT_EQ(launch(addOne, x, y, first), launchFailed) << "the error stays";
 }
 
@@ -226,6 +231,13 @@ TEST_F(FakeCuda, InjectedFailures) {
   set("reset", 0);
   EXPECT_EQ(launch(addOne, x, y, first), success);
   EXPECT_EQ(fn.cuStreamSynchronize(first), success);
+  set("lose-device", 1);
+  EXPECT_EQ(launch(addOne, x, y, first), success);
+  EXPECT_EQ(fn.cuStreamSynchronize(first), success);
+  EXPECT_EQ(launch(addOne, x, y, first), success);
+  EXPECT_EQ(fn.cuStreamSynchronize(first), deviceLost);
+  EXPECT_EQ(launch(addOne, x, y, first), deviceLost);
+  set("reset", 0);
   fn.cuMemFree(a);
   fn.cuMemFree(b);
 }
@@ -234,12 +246,15 @@ TEST_F(FakeCuda, WrongImagesLaunchesAndRangesAreRefused) {
   Module m = nullptr;
   EXPECT_EQ(fn.cuModuleLoadData(&m, std::string(64, 'x').c_str()), invalidImage);
   void *arguments[] = {&x, &y};
-  EXPECT_EQ(fn.cuLaunchKernel(addOne, 1, 1, 1, 2048, 1, 1, 0, first, arguments, nullptr), invalidValue);
-  EXPECT_EQ(fn.cuLaunchKernel(addOne, 1, 1, 1, 64, 1, 1, 60000, first, arguments, nullptr), invalidValue);
+  EXPECT_EQ(fn.cuLaunchKernel(addOne, 1, 1, 1, 2048, 1, 1, 0, first, arguments, nullptr),
+            invalidValue);
+  EXPECT_EQ(fn.cuLaunchKernel(addOne, 1, 1, 1, 64, 1, 1, 60000, first, arguments, nullptr),
+            invalidValue);
   EXPECT_EQ(fn.cuMemcpyAsync(x + 4, y, bytes, first), invalidValue);
   EXPECT_NE(std::string(report()).find("do not fit"), std::string::npos) << report();
   void *library = dlopen(GPUCC_TEST_FAKECUDA, RTLD_NOW | RTLD_LOCAL);
-  auto exportTable = reinterpret_cast<int (*)(const void **, const void *)>(dlsym(library, "cuGetExportTable"));
+  auto exportTable =
+      reinterpret_cast<int (*)(const void **, const void *)>(dlsym(library, "cuGetExportTable"));
   const void *table = &m;
   EXPECT_NE(exportTable(&table, nullptr), success);
   EXPECT_EQ(table, nullptr);

@@ -1,6 +1,7 @@
-//===- Gemm.h - Instances of the GEMM skeletons as kernel texts --------*- C++ -*-===//
+//===- Gemm.h - Instances of the GEMM skeletons as kernel texts --*- C++ -*-===//
 //
-// A case says extents, layouts, types and tile; `textOf` prints the kernel that a code generator would.
+// A case says extents, layouts, types and tile; `textOf` prints the kernel that a code generator
+// would.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_TEST_EMULATION_GEMM_H
@@ -47,20 +48,21 @@ inline std::string textOf(const GemmCase &c) {
             s(c.transposedB ? 1 : c.n) + "> b{p1};\n";
   const std::string extents = s(c.m) + ", " + s(c.n) + ", " + s(c.k) + ", ";
   if (c.mma)
-    text += "  gk_gemm_mma<" + t + ", " + extents + s(c.bm) + ", " + s(c.bn) + ", " + s(c.bk) + ", " +
-            s(c.tm) + ", " + s(c.tn) + ", " + s(c.stages) + ", " + s(c.v) + ">";
+    text += "  gk_gemm_mma<" + t + ", " + extents + s(c.bm) + ", " + s(c.bn) + ", " + s(c.bk) +
+            ", " + s(c.tm) + ", " + s(c.tn) + ", " + s(c.stages) + ", " + s(c.v) + ">";
   else
-    text += "  gk_gemm_simt<" + extents + s(c.bm) + ", " + s(c.bn) + ", " + s(c.bk) + ", " + s(c.tm) +
-            ", " + s(c.tn) + ", " + s(c.v) + ">";
+    text += "  gk_gemm_simt<" + extents + s(c.bm) + ", " + s(c.bn) + ", " + s(c.bk) + ", " +
+            s(c.tm) + ", " + s(c.tn) + ", " + s(c.v) + ">";
   const std::string row = "(b * " + s(c.m) + " + i) * " + s(c.n) + " + j";
   if (c.v == 1)
     text += "(a, b, [&](float acc, gk_i64 b, int i, int j) {\n    p3[" + row +
             "] = acc + p2[j];\n  });\n}\n";
   else
-    text += "(a, b, [&](float (&acc)[" + s(c.v) + "], gk_i64 b, int i, int j) {\n    for (int v = 0; v < " +
-            s(c.v) + "; ++v) acc[v] += p2[j + v];\n    for (int v = 0; v < " + s(c.v) + "; v += " +
-            (c.v < 4 ? s(c.v) : "4") + ") gk_store(p3 + " + row + " + v, gk_load<float, " +
-            (c.v < 4 ? s(c.v) : "4") + ">(acc + v));\n  });\n}\n";
+    text += "(a, b, [&](float (&acc)[" + s(c.v) +
+            "], gk_i64 b, int i, int j) {\n    for (int v = 0; v < " + s(c.v) +
+            "; ++v) acc[v] += p2[j + v];\n    for (int v = 0; v < " + s(c.v) +
+            "; v += " + (c.v < 4 ? s(c.v) : "4") + ") gk_store(p3 + " + row +
+            " + v, gk_load<float, " + (c.v < 4 ? s(c.v) : "4") + ">(acc + v));\n  });\n}\n";
   return text;
 }
 

@@ -1,8 +1,9 @@
-//===- GemmTest.cpp - GEMM skeletons: numbers, races, resources -------------------===//
+//===- GemmTest.cpp - GEMM skeletons: numbers, races, resources -----------===//
 //
 // Numbers come from a double-precision sum over the rounded inputs; the SIMT skeleton must moreover
-// equal one chain of fma over ascending k bit for bit. Every run is under the race detector. Where there
-// is NVRTC, each case is compiled for three architectures: no spills, tensor cores where asked for.
+// equal one chain of fma over ascending k bit for bit. Every run is under the race detector. Where
+// there is NVRTC, each case is compiled for three architectures: no spills, tensor cores where
+// asked for.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- KernelFixture.h - Compile a kernel text and run it in tests -----*- C++ -*-===//
+//===- KernelFixture.h - Compile a kernel text and run it in tests -*- C++ -*-===//
 //
 //   SimtKernel k = simtKernel(text, "scale");       // fails the test when clang does
 //   auto findings = k.launch({2}, {64}, {x.arg(), y.arg()}, memory);

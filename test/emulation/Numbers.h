@@ -1,7 +1,7 @@
-//===- Numbers.h - Test values of the three element types --------------*- C++ -*-===//
+//===- Numbers.h - Test values of the three element types --------*- C++ -*-===//
 //
-// The 16-bit conversions here are written from the formats' definitions (IEEE 754 binary16, bfloat16 =
-// the upper half of binary32), independent of gk.cuh.
+// The 16-bit conversions here are written from the formats' definitions (IEEE 754 binary16,
+// bfloat16 = the upper half of binary32), independent of gk.cuh.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_TEST_EMULATION_NUMBERS_H
@@ -28,7 +28,8 @@ inline double f16ToDouble(uint16_t x) {
   return exponent ? sign * std::ldexp(1024 + mantissa, exponent - 25)
                   : sign * std::ldexp(mantissa, -24);
 }
-/// Nearest of a finite format's neighbours, ties to the even pattern; `decode` is increasing in |x|.
+/// Nearest of a finite format's neighbours, ties to the even pattern; `decode` is increasing in
+/// |x|.
 template <class Decode> uint16_t nearest(double x, uint16_t infinity, Decode decode) {
   if (x != x)
     return 0x7fff;

@@ -1,9 +1,10 @@
-//===- SimtFaultsTest.cpp - Seeded kernel faults are found, clean kernels pass ----===//
+//===- SimtFaultsTest.cpp - Seeded kernel faults are found, clean kernels pass -===//
 //
-// One tiled kernel (each block sums the rows of a 16-bit matrix tile by cp.async in two stages, then
-// transposes through shared memory) with one fault per macro. Every fault must be reported with its
-// kind, the line in the kernel's source and the threads, under every order of threads and whether
-// copies land early or late; the clean kernel must compute the right result and stay silent.
+// One tiled kernel (each block sums the rows of a 16-bit matrix tile by cp.async in two stages,
+// then transposes through shared memory) with one fault per macro. Every fault must be reported
+// with its kind, the line in the kernel's source and the threads, under every order of threads and
+// whether copies land early or late; the clean kernel must compute the right result and stay
+// silent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,12 +16,12 @@ using namespace gpucc::test;
 using namespace gpucc::rt::simt;
 
 namespace {
-/// y[j * 64 + i] = sum over t of x[t][i * 64 + j] for a 64 x 64 tile; count[0] += threads whose row is
-/// even. Lines are counted from the first character, so that reports can be checked.
+/// y[j * 64 + i] = sum over t of x[t][i * 64 + j] for a 64 x 64 tile; count[0] += threads whose row
+/// is even. Lines are counted from the first character, so that reports can be checked.
 const char *tiled = R"(#include "gk.cuh"
 #include "gk_tensor.cuh"
-extern "C" __global__ void __launch_bounds__(256) tiled(const float *__restrict__ x, float *__restrict__ y,
-                                                        int *count, int tiles) {
+extern "C" __global__ void __launch_bounds__(256) tiled(
+    const float *__restrict__ x, float *__restrict__ y, int *count, int tiles) {
   GK_SHARED(float, stage, [2 * 4096]);
   GK_SHARED(float, turned, [64 * 65]);
   GK_SHARED(int, votes, [8]);
@@ -51,9 +52,9 @@ extern "C" __global__ void __launch_bounds__(256) tiled(const float *__restrict_
 #endif
   }
 #ifdef OUT_OF_BOUNDS
-  for (int i = 0; i < 16; ++i) turned[((i * 256 + (t ^ 32)) % 64) * 67 + (i * 256 + (t ^ 32)) / 64] = sum[i]; // LINE 35
+  for (int i = 0, u = t ^ 32; i < 16; ++i, u += 256) turned[u % 64 * 67 + u / 64] = sum[i]; // L 35
 #else
-  for (int i = 0; i < 16; ++i) turned[((i * 256 + (t ^ 32)) % 64) * 65 + (i * 256 + (t ^ 32)) / 64] = sum[i];
+  for (int i = 0, u = t ^ 32; i < 16; ++i, u += 256) turned[u % 64 * 65 + u / 64] = sum[i];
 #endif
 #ifdef DIVERGENT_BARRIER
   if (t < 200) __syncthreads(); // LINE 40
@@ -139,7 +140,8 @@ TEST_P(SimtFault, IsReported) {
           runTiled(fault.macro, {.seed = seed, .copiesEarly = early}, nullptr);
       ASSERT_FALSE(findings.empty()) << "seed " << seed;
       const std::string text = textOf(findings);
-      // One fault can break several rules (a skipped barrier is also a race); the kind must be there.
+      // One fault can break several rules (a skipped barrier is also a race); the kind must be
+      // there.
       EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [&](const Finding &f) {
         return f.kind == fault.kind && f.text.find(fault.place) != std::string::npos &&
                f.text.find(fault.threads) != std::string::npos;
@@ -149,13 +151,13 @@ TEST_P(SimtFault, IsReported) {
 
 INSTANTIATE_TEST_SUITE_P(
     Seeded, SimtFault,
-    testing::Values(Fault{"MISSING_BARRIER", FindingKind::Race, "kernel.cu:29", "thread"},
-                    Fault{"WRONG_WAIT", FindingKind::PendingCopy, "kernel.cu:29", "thread"},
-                    Fault{"OUT_OF_BOUNDS", FindingKind::OutOfBounds, "kernel.cu:35", "thread"},
-                    Fault{"GLOBAL_OUT_OF_BOUNDS", FindingKind::OutOfBounds, "kernel.cu:55", "thread"},
-                    Fault{"MISALIGNED_VECTOR", FindingKind::Misaligned, "kernel.cu:49", "thread"},
-                    Fault{"DIVERGENT_BARRIER", FindingKind::DivergentBarrier, "kernel.cu:40",
-                          "thread"},
-                    Fault{"NON_ATOMIC", FindingKind::Race, "kernel.cu:58", "thread"},
-                    Fault{"UNWRITTEN", FindingKind::Uninitialized, "kernel.cu:63", "thread 9"}),
+    testing::Values(
+        Fault{"MISSING_BARRIER", FindingKind::Race, "kernel.cu:29", "thread"},
+        Fault{"WRONG_WAIT", FindingKind::PendingCopy, "kernel.cu:29", "thread"},
+        Fault{"OUT_OF_BOUNDS", FindingKind::OutOfBounds, "kernel.cu:35", "thread"},
+        Fault{"GLOBAL_OUT_OF_BOUNDS", FindingKind::OutOfBounds, "kernel.cu:55", "thread"},
+        Fault{"MISALIGNED_VECTOR", FindingKind::Misaligned, "kernel.cu:49", "thread"},
+        Fault{"DIVERGENT_BARRIER", FindingKind::DivergentBarrier, "kernel.cu:40", "thread"},
+        Fault{"NON_ATOMIC", FindingKind::Race, "kernel.cu:58", "thread"},
+        Fault{"UNWRITTEN", FindingKind::Uninitialized, "kernel.cu:63", "thread 9"}),
     [](const testing::TestParamInfo<Fault> &info) { return std::string(info.param.macro); });

@@ -1,4 +1,4 @@
-//===- ToolchainTest.cpp - NVRTC, cubin reader, disk cache, kernel names ----------===//
+//===- ToolchainTest.cpp - NVRTC, cubin reader, disk cache, kernel names --===//
 
 #include "KernelFixture.h"
 #include "gpucc/Target/Cuda/Cubin.h"

@@ -1,9 +1,10 @@
-//===- Api.h - How the exported functions are written -----------------------------*- C++ -*-===//
+//===- Api.h - How the exported functions are written ------------*- C++ -*-===//
 //
-// Every function of CudaApi.h is defined as FAKE(name)(arguments); it is exported under that name and
-// found by cuGetProcAddress. ENTER counts the call and takes the lock of the calling thread's device.
+// Every function of CudaApi.h is defined as FAKE(name)(arguments); it is exported under that name
+// and found by cuGetProcAddress. ENTER counts the call and takes the lock of the calling thread's
+// device.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_EMULATION_FAKECUDA_API_H
 #define GPUCC_RT_EMULATION_FAKECUDA_API_H
 

@@ -1,4 +1,4 @@
-//===- Context.cpp - Start, devices, memory, options ------------------------------===//
+//===- Context.cpp - Start, devices, memory, options ----------------------===//
 
 #include "Api.h"
 
@@ -31,10 +31,12 @@ static int applyOption(const std::string &name, long long value) {
     o.failAllocation = value;
   else if (name == "fail-launch")
     o.failLaunch = value;
+  else if (name == "lose-device")
+    o.loseDevice = value;
   else if (name == "reset") {
     r.counters = {};
     r.report.clear();
-    o.failAllocation = o.failLaunch = -1;
+    o.failAllocation = o.failLaunch = o.loseDevice = -1;
   } else
     return invalidValue;
   return success;
@@ -73,18 +75,45 @@ FAKE(cuDriverGetVersion)(int *version) {
 }
 FAKE(cuGetErrorName)(int error, const char **text) {
   switch (error) {
-  case success: *text = "CUDA_SUCCESS"; break;
-  case invalidValue: *text = "CUDA_ERROR_INVALID_VALUE"; break;
-  case outOfMemory: *text = "CUDA_ERROR_OUT_OF_MEMORY"; break;
-  case notInitialized: *text = "CUDA_ERROR_NOT_INITIALIZED"; break;
-  case invalidImage: *text = "CUDA_ERROR_INVALID_IMAGE"; break;
-  case invalidContext: *text = "CUDA_ERROR_INVALID_CONTEXT"; break;
-  case notFound: *text = "CUDA_ERROR_NOT_FOUND"; break;
-  case illegalAddress: *text = "CUDA_ERROR_ILLEGAL_ADDRESS"; break;
-  case launchFailed: *text = "CUDA_ERROR_LAUNCH_FAILED"; break;
-  case captureUnjoined: *text = "CUDA_ERROR_STREAM_CAPTURE_UNJOINED"; break;
-  case captureIsolation: *text = "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"; break;
-  default: *text = "CUDA_ERROR"; break;
+  case success:
+    *text = "CUDA_SUCCESS";
+    break;
+  case invalidValue:
+    *text = "CUDA_ERROR_INVALID_VALUE";
+    break;
+  case outOfMemory:
+    *text = "CUDA_ERROR_OUT_OF_MEMORY";
+    break;
+  case notInitialized:
+    *text = "CUDA_ERROR_NOT_INITIALIZED";
+    break;
+  case invalidImage:
+    *text = "CUDA_ERROR_INVALID_IMAGE";
+    break;
+  case invalidContext:
+    *text = "CUDA_ERROR_INVALID_CONTEXT";
+    break;
+  case notFound:
+    *text = "CUDA_ERROR_NOT_FOUND";
+    break;
+  case deviceLost:
+    *text = "CUDA_ERROR_DEVICE_UNAVAILABLE";
+    break;
+  case illegalAddress:
+    *text = "CUDA_ERROR_ILLEGAL_ADDRESS";
+    break;
+  case launchFailed:
+    *text = "CUDA_ERROR_LAUNCH_FAILED";
+    break;
+  case captureUnjoined:
+    *text = "CUDA_ERROR_STREAM_CAPTURE_UNJOINED";
+    break;
+  case captureIsolation:
+    *text = "CUDA_ERROR_STREAM_CAPTURE_ISOLATION";
+    break;
+  default:
+    *text = "CUDA_ERROR";
+    break;
   }
   return success;
 }
@@ -109,11 +138,21 @@ FAKE(cuDeviceGetName)(char *name, int size, Device device) {
 FAKE(cuDeviceGetAttribute)(int *value, int attribute, Device device) {
   (void)device;
   switch (attribute) {
-  case attributeComputeMajor: *value = registry().options.arch / 10; break;
-  case attributeComputeMinor: *value = registry().options.arch % 10; break;
-  case attributeMultiprocessors: *value = 2; break;
-  case attributeMaxSharedOptIn: *value = 232448; break;
-  default: *value = 0; break;
+  case attributeComputeMajor:
+    *value = registry().options.arch / 10;
+    break;
+  case attributeComputeMinor:
+    *value = registry().options.arch % 10;
+    break;
+  case attributeMultiprocessors:
+    *value = 2;
+    break;
+  case attributeMaxSharedOptIn:
+    *value = 232448;
+    break;
+  default:
+    *value = 0;
+    break;
   }
   return success;
 }
@@ -221,7 +260,8 @@ FAKE(cuPointerGetAttribute)(void *data, int attribute, DevicePointer pointer) {
 using namespace gpucc::rt;
 
 /// Real drivers hand out internal tables here; there are none.
-extern "C" __attribute__((visibility("default"))) int cuGetExportTable(const void **table, const void *id) {
+extern "C" __attribute__((visibility("default"))) int cuGetExportTable(const void **table,
+                                                                       const void *id) {
   (void)id;
   if (table)
     *table = nullptr;
@@ -251,7 +291,8 @@ int gpuccFakeCudaSet(const char *option, long long value) {
       FakeDevice &d = device(i);
       std::lock_guard lock(d.mutex);
       if (name == "seed")
-        d.random.seed(static_cast<uint64_t>(value) * 0x9e3779b97f4a7c15ull + static_cast<uint64_t>(i));
+        d.random.seed(static_cast<uint64_t>(value) * 0x9e3779b97f4a7c15ull +
+                      static_cast<uint64_t>(i));
       else
         d.stickyError = 0;
     }

@@ -1,28 +1,31 @@
-//===- Control.h - How tests steer and question the fake CUDA ---------------------*- C++ -*-===//
+//===- Control.h - How tests steer and question the fake CUDA ----*- C++ -*-===//
 //
 // Found by dlsym in the loaded library. Options can also come from the environment variable
 // GPUCC_FAKECUDA, read at cuInit: "seed=7,devices=2,races=0".
 //
-//   gpuccFakeCudaSet("seed", 7)           legal orders of streams are drawn from this seed; 0 = as issued
-//   gpuccFakeCudaSet("devices", 2)        before cuInit
-//   gpuccFakeCudaSet("memory", bytes)     per device
-//   gpuccFakeCudaSet("races", 0)          kernels without race detection
-//   gpuccFakeCudaSet("copies-early", 1)   cp.async lands when issued, else as late as legal
-//   gpuccFakeCudaSet("arch", 80)          compute capability that the devices report, times 10
-//   gpuccFakeCudaSet("fail-allocation", n), ("fail-launch", n)   the n-th call from now on (0 = next) fails
-//   gpuccFakeCudaSet("reset", 0)          counters, report, injected failures and sticky errors are cleared
-//   gpuccFakeCudaGet("cuGraphLaunch")     calls of that function since the start or reset
-//   gpuccFakeCudaGet("kernels-run")       kernels executed, also inside graphs
-//   gpuccFakeCudaGet("bytes-used")        allocated on all devices
-//   gpuccFakeCudaReport()                 findings of the simt executor and misuse of the API; a string that
-//                                         lives until the next call on this thread
-//   gpuccFakeCudaEnqueue(stream, key, work, data, destroy)   the hook of the fake NCCL: puts work(data) into a
-//                                         stream, capturable; it returns 0 = done, 1 = not yet, 2 = failed.
-//                                         In a graph it runs once per launch.
-//                                         Work with equal keys runs in the order it was issued.
-//   gpuccFakeCudaProgress()               something another device waits for may have happened
+//   gpuccFakeCudaSet("seed", 7)          order of streams drawn from this seed; 0 = as issued
+//   gpuccFakeCudaSet("devices", 2)       before cuInit
+//   gpuccFakeCudaSet("memory", bytes)    per device
+//   gpuccFakeCudaSet("races", 0)         kernels without race detection
+//   gpuccFakeCudaSet("copies-early", 1)  cp.async lands when issued, else as late as legal
+//   gpuccFakeCudaSet("arch", 80)         compute capability that the devices report, times 10
+//   gpuccFakeCudaSet("fail-allocation", n), ("fail-launch", n), ("lose-device", n)
+//                                        the n-th such call from now on (0 = next) fails; a lost
+//                                        device fails every later launch too
+//   gpuccFakeCudaSet("reset", 0)         clears counters, report, injected failures, sticky errors
+//   gpuccFakeCudaGet("cuGraphLaunch")    calls of that function since the start or reset
+//   gpuccFakeCudaGet("kernels-run")      kernels executed, also inside graphs
+//   gpuccFakeCudaGet("bytes-used")       allocated on all devices
+//   gpuccFakeCudaReport()                findings of the simt executor and misuse of the API; lives
+//                                        until the next call on this thread
+//   gpuccFakeCudaEnqueue(stream, key, work, data, destroy)
+//                                        the hook of the fake NCCL: puts work(data) into a stream,
+//                                        capturable; it returns 0 = done, 1 = not yet, 2 = failed.
+//                                        In a graph it runs once per launch. Work with equal keys
+//                                        runs in the order it was issued.
+//   gpuccFakeCudaProgress()              something another device waits for may have happened
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_EMULATION_FAKECUDA_CONTROL_H
 #define GPUCC_RT_EMULATION_FAKECUDA_CONTROL_H
 

@@ -1,4 +1,4 @@
-//===- Device.cpp - The order in which operations run -----------------------------===//
+//===- Device.cpp - The order in which operations run ---------------------===//
 
 #include "Objects.h"
 
@@ -93,7 +93,8 @@ int FakeDevice::submit(FakeStream &stream, Node::Kind kind, Work work, const voi
   return cuda::success;
 }
 
-/// Work that was issued may also run before anybody waits: the host must not rely on laziness either.
+/// Work that was issued may also run before anybody waits: the host must not rely on laziness
+/// either.
 void FakeDevice::maybeRunSome() {
   uint64_t seed = 0;
   {

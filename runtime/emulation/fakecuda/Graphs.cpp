@@ -1,4 +1,4 @@
-//===- Graphs.cpp - Capture, instantiate, launch, update --------------------------===//
+//===- Graphs.cpp - Capture, instantiate, launch, update ------------------===//
 
 #include "Api.h"
 

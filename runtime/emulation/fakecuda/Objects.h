@@ -1,17 +1,17 @@
-//===- Objects.h - Devices, streams, events, graphs of the fake CUDA --------------*- C++ -*-===//
+//===- Objects.h - Devices, streams, events, graphs of the fake CUDA -*- C++ -*-===//
 //
 // A fake libcuda: device memory is host memory, kernels are simt images run by the executor, and a
-// stream is a list of operations that have *not* run yet. They run when somebody waits, in an order that
-// a seed picks among all that streams, events and graphs allow:
+// stream is a list of operations that have *not* run yet. They run when somebody waits, in an order
+// that a seed picks among all that streams, events and graphs allow:
 //
-//   stream 1: copy x, kernel A, record e        legal orders: copy x < A < B  when B's stream waits for e
-//   stream 2: wait e, kernel B                   ... and B first when the wait was forgotten
+//   stream 1: copy x, kernel A, record e    legal: copy x < A < B when B's stream waits for e,
+//   stream 2: wait e, kernel B              and B first when the wait was forgotten
 //
-// so a missing event wait is seen as a wrong result (or as NaN patterns) under some seeds. One mutex per
-// device; ranks with one device each run in parallel. An operation may answer "not yet" (collectives of
-// the fake NCCL); then others run first.
+// so a missing event wait is seen as a wrong result (or as NaN patterns) under some seeds. One
+// mutex per device; ranks with one device each run in parallel. An operation may answer "not yet"
+// (collectives of the fake NCCL); then others run first.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_EMULATION_FAKECUDA_OBJECTS_H
 #define GPUCC_RT_EMULATION_FAKECUDA_OBJECTS_H
 
@@ -93,7 +93,8 @@ struct Options {
   int devices = 4;
   size_t memoryBytes = size_t(8) << 30; ///< per device
   bool races = true, copiesEarly = false;
-  long long failAllocation = -1, failLaunch = -1; ///< the n-th from now on fails; -1: none
+  long long failAllocation = -1, failLaunch = -1,
+            loseDevice = -1; ///< the n-th from now on fails; -1: none
   int arch = 90;
 };
 struct Counters {
@@ -131,8 +132,9 @@ struct FakeDevice {
   int stickyError = 0;
   double clock = 0;
 
-  /// Appends work to a stream, or a node to the graph it is captured into. Work with the same `serial`
-  /// key also runs in the order it was issued, on whatever streams (collectives of one communicator).
+  /// Appends work to a stream, or a node to the graph it is captured into. Work with the same
+  /// `serial` key also runs in the order it was issued, on whatever streams (collectives of one
+  /// communicator).
   int submit(FakeStream &stream, Node::Kind kind, Work work, const void *serial = nullptr);
   void serialize(const OperationPtr &operation, const void *serial);
   /// Runs pending operations until `target` is done; the sticky error, if any.

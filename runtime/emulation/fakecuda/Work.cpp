@@ -1,4 +1,4 @@
-//===- Work.cpp - Streams, events, copies, kernels --------------------------------===//
+//===- Work.cpp - Streams, events, copies, kernels ------------------------===//
 
 #include "Api.h"
 
@@ -111,7 +111,9 @@ FAKE(cuEventSynchronize)(Event event) {
 FAKE(cuEventQuery)(Event event) {
   ENTER;
   auto &e = *reinterpret_cast<FakeEvent *>(event);
-  return here->stickyError ? here->stickyError : !e.operation || e.operation->done ? success : notReady;
+  return here->stickyError                   ? here->stickyError
+         : !e.operation || e.operation->done ? success
+                                             : notReady;
 }
 FAKE(cuEventElapsedTime)(float *milliseconds, Event begin, Event end) {
   ENTER;
@@ -168,8 +170,8 @@ FAKE(cuMemcpy2DAsync)(const Copy2D *copy, Stream stream) {
   });
 }
 
-static int fill(FakeDevice &here, const char *function, DevicePointer to, size_t pitch, uint32_t value,
-                size_t elementBytes, size_t width, size_t height, Stream stream) {
+static int fill(FakeDevice &here, const char *function, DevicePointer to, size_t pitch,
+                uint32_t value, size_t elementBytes, size_t width, size_t height, Stream stream) {
   if (to % elementBytes)
     return misuse(invalidValue, function, "the address is no multiple of the element size");
   if (height && width)
@@ -186,7 +188,8 @@ FAKE(cuMemsetD8Async)(DevicePointer destination, unsigned char value, size_t cou
   ENTER;
   return fill(*here, __func__, destination, 0, value, 1, count, 1, stream);
 }
-FAKE(cuMemsetD16Async)(DevicePointer destination, unsigned short value, size_t count, Stream stream) {
+FAKE(cuMemsetD16Async)(DevicePointer destination, unsigned short value, size_t count,
+                       Stream stream) {
   ENTER;
   return fill(*here, __func__, destination, 0, value, 2, count, 1, stream);
 }
@@ -204,8 +207,9 @@ FAKE(cuModuleLoadData)(Module *module, const void *image) {
   ENTER;
   const auto *header = static_cast<const Elf64_Ehdr *>(image);
   if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_machine != EM_X86_64)
-    return misuse(invalidImage, __func__,
-                  "the fake device runs simt images only; compile with 'simt' among the architectures");
+    return misuse(
+        invalidImage, __func__,
+        "the fake device runs simt images only; compile with 'simt' among the architectures");
   // An image carries no size: the section table is its end.
   const size_t size = header->e_shoff + size_t(header->e_shnum) * header->e_shentsize;
   auto made = std::make_unique<FakeModule>();
@@ -258,6 +262,11 @@ FAKE(cuFuncSetAttribute)(Function function, int attribute, int value) {
 static Progress runKernel(FakeDevice &here, const FakeFunction &function, simt::Dim3 grid,
                           simt::Dim3 block, unsigned shared,
                           const std::vector<std::vector<char>> &arguments) {
+  if (injectedFailure(&Options::loseDevice)) {
+    addReport("injected failure: the device is gone");
+    here.stickyError = deviceLost;
+    return Progress::failed;
+  }
   if (injectedFailure(&Options::failLaunch)) {
     addReport("injected failure: kernel '" + function.kernel.name + "'");
     return Progress::failed;
@@ -274,16 +283,16 @@ static Progress runKernel(FakeDevice &here, const FakeFunction &function, simt::
     options.races = registry().options.races;
     options.copiesEarly = registry().options.copiesEarly;
   }
-  const std::vector<simt::Finding> findings =
-      here.executor.launch(function.kernel, grid, block, shared, pointers.data(), here.memory, options);
+  const std::vector<simt::Finding> findings = here.executor.launch(
+      function.kernel, grid, block, shared, pointers.data(), here.memory, options);
   for (const simt::Finding &finding : findings)
     addReport(finding.text);
   return findings.empty() ? Progress::done : Progress::failed;
 }
 
-FAKE(cuLaunchKernel)(Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX,
-                     unsigned blockY, unsigned blockZ, unsigned sharedBytes, Stream stream,
-                     void **arguments, void **extra) {
+FAKE(cuLaunchKernel)(Function function, unsigned gridX, unsigned gridY, unsigned gridZ,
+                     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+                     Stream stream, void **arguments, void **extra) {
   ENTER;
   auto &f = *reinterpret_cast<FakeFunction *>(function);
   if (extra)
@@ -291,15 +300,15 @@ FAKE(cuLaunchKernel)(Function function, unsigned gridX, unsigned gridY, unsigned
   const simt::Dim3 grid{gridX, gridY, gridZ}, block{blockX, blockY, blockZ};
   if (!grid.count() || gridY > 65535 || gridZ > 65535 || !block.count() || block.count() > 1024)
     return misuse(invalidValue, __func__,
-                  "kernel '" + f.kernel.name + "': illegal grid or block (" + std::to_string(gridX) + "," +
-                      std::to_string(gridY) + "," + std::to_string(gridZ) + ") x (" +
-                      std::to_string(blockX) + "," + std::to_string(blockY) + "," +
-                      std::to_string(blockZ) + ")");
+                  "kernel '" + f.kernel.name + "': illegal grid or block (" +
+                      std::to_string(gridX) + "," + std::to_string(gridY) + "," +
+                      std::to_string(gridZ) + ") x (" + std::to_string(blockX) + "," +
+                      std::to_string(blockY) + "," + std::to_string(blockZ) + ")");
   if (sharedBytes > f.maxDynamicShared)
-    return misuse(invalidValue, __func__, "kernel '" + f.kernel.name + "' asks for " +
-                                              std::to_string(sharedBytes) +
-                                              " bytes of dynamic shared memory, its attribute allows " +
-                                              std::to_string(f.maxDynamicShared));
+    return misuse(invalidValue, __func__,
+                  "kernel '" + f.kernel.name + "' asks for " + std::to_string(sharedBytes) +
+                      " bytes of dynamic shared memory, its attribute allows " +
+                      std::to_string(f.maxDynamicShared));
   std::vector<std::vector<char>> copies;
   for (const unsigned *bytes = f.kernel.parameterBytes; *bytes; ++bytes) {
     const char *from = static_cast<const char *>(arguments[copies.size()]);
@@ -318,8 +327,11 @@ int gpuccFakeCudaEnqueue(gpucc::rt::cuda::Stream stream, const void *key, int (*
                          void *data, void (*destroy)(void *)) {
   ENTER;
   std::shared_ptr<void> keep(data, destroy);
-  return here->submit(gpucc::rt::cuda::streamOf(stream, *here), Node::hook, [work, keep] {
-    const int result = work(keep.get());
-    return result == 0 ? Progress::done : result == 1 ? Progress::notYet : Progress::failed;
-  }, key);
+  return here->submit(
+      gpucc::rt::cuda::streamOf(stream, *here), Node::hook,
+      [work, keep] {
+        const int result = work(keep.get());
+        return result == 0 ? Progress::done : result == 1 ? Progress::notYet : Progress::failed;
+      },
+      key);
 }

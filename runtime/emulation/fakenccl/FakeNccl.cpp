@@ -1,17 +1,19 @@
-//===- FakeNccl.cpp - NCCL between threads with fake CUDA devices ------------------===//
+//===- FakeNccl.cpp - NCCL between threads with fake CUDA devices ---------===//
 //
 // Each collective becomes an operation of the fake CUDA driver, put on a stream by its hook
-// (gpuccFakeCudaEnqueue), so it is ordered by streams and events, captured into graphs and run once per
-// launch. When it runs it posts its addresses with the others and answers "not yet" until all ranks have;
-// the last one computes for all. Rules that NCCL states are checked and reported by name:
+// (gpuccFakeCudaEnqueue), so it is ordered by streams and events, captured into graphs and run once
+// per launch. When it runs it posts its addresses with the others and answers "not yet" until all
+// ranks have; the last one computes for all. Rules that NCCL states are checked and reported by
+// name:
 //
-//   * all ranks issue the same operations of a communicator in the same order, with equal counts and types
-//   * a send completes with its receive: two ranks that both send first, outside a group, hang here too,
-//     and are reported after `patienceSeconds`
+//   * all ranks issue the same operations of a communicator in the same order, with equal counts
+//     and types
+//   * a send completes with its receive: two ranks that both send first, outside a group, hang here
+//     too, and are reported after `patienceSeconds`
 //
 // Reductions run in rank order, so results are deterministic.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Reduce.h"
 #include "comm/NcclApi.h"
@@ -282,7 +284,8 @@ FAKE(ncclCommInitRank)(Comm *comm, int ranks, UniqueId id, int rank) {
   if (ranks < 1 || rank < 0 || rank >= ranks)
     return invalidArgument;
   std::lock_guard lock(groupsMutex);
-  std::shared_ptr<Group> &group = groups[std::string(id.bytes, strnlen(id.bytes, sizeof(id.bytes)))];
+  std::shared_ptr<Group> &group =
+      groups[std::string(id.bytes, strnlen(id.bytes, sizeof(id.bytes)))];
   if (!group) {
     group = std::make_shared<Group>();
     group->size = static_cast<size_t>(ranks);
@@ -310,11 +313,16 @@ FAKE(ncclCommGetAsyncError)(Comm comm, int *error) {
 }
 extern "C" __attribute__((visibility("default"))) const char *ncclGetErrorString(int error) {
   switch (error) {
-  case success: return "no error";
-  case invalidArgument: return "invalid argument";
-  case invalidUsage: return "invalid usage";
-  case remoteError: return "a rank failed, disagrees or is gone";
-  default: return "unhandled CUDA error";
+  case success:
+    return "no error";
+  case invalidArgument:
+    return "invalid argument";
+  case invalidUsage:
+    return "invalid usage";
+  case remoteError:
+    return "a rank failed, disagrees or is gone";
+  default:
+    return "unhandled CUDA error";
   }
 }
 
@@ -345,23 +353,27 @@ FAKE(ncclGroupEnd)() {
 
 FAKE(ncclAllReduce)(const void *input, void *output, size_t count, int type, int op, Comm comm,
                     Stream stream) {
-  return submit(comm, stream, {Kind::allReduce, static_cast<const char *>(input),
-                               static_cast<char *>(output), count, type, op, -1});
+  return submit(comm, stream,
+                {Kind::allReduce, static_cast<const char *>(input), static_cast<char *>(output),
+                 count, type, op, -1});
 }
 FAKE(ncclReduceScatter)(const void *input, void *output, size_t outputCount, int type, int op,
                         Comm comm, Stream stream) {
-  return submit(comm, stream, {Kind::reduceScatter, static_cast<const char *>(input),
-                               static_cast<char *>(output), outputCount, type, op, -1});
+  return submit(comm, stream,
+                {Kind::reduceScatter, static_cast<const char *>(input), static_cast<char *>(output),
+                 outputCount, type, op, -1});
 }
 FAKE(ncclAllGather)(const void *input, void *output, size_t inputCount, int type, Comm comm,
                     Stream stream) {
-  return submit(comm, stream, {Kind::allGather, static_cast<const char *>(input),
-                               static_cast<char *>(output), inputCount, type, sum, -1});
+  return submit(comm, stream,
+                {Kind::allGather, static_cast<const char *>(input), static_cast<char *>(output),
+                 inputCount, type, sum, -1});
 }
 FAKE(ncclBroadcast)(const void *input, void *output, size_t count, int type, int root, Comm comm,
                     Stream stream) {
-  return submit(comm, stream, {Kind::broadcast, static_cast<const char *>(input),
-                               static_cast<char *>(output), count, type, sum, root});
+  return submit(comm, stream,
+                {Kind::broadcast, static_cast<const char *>(input), static_cast<char *>(output),
+                 count, type, sum, root});
 }
 FAKE(ncclSend)(const void *input, size_t count, int type, int peer, Comm comm, Stream stream) {
   return submit(comm, stream,

@@ -1,4 +1,4 @@
-//===- Reduce.cpp - Reductions of the fake NCCL -----------------------------------===//
+//===- Reduce.cpp - Reductions of the fake NCCL ---------------------------===//
 
 #include "Reduce.h"
 #include "comm/NcclApi.h"
@@ -11,13 +11,19 @@ using namespace gpucc::rt::nccl;
 
 size_t nccl::elementBytes(int type) {
   switch (type) {
-  case int8: case uint8:
+  case int8:
+  case uint8:
     return 1;
-  case float16: case bfloat16:
+  case float16:
+  case bfloat16:
     return 2;
-  case int32: case uint32: case float32:
+  case int32:
+  case uint32:
+  case float32:
     return 4;
-  case int64: case uint64: case float64:
+  case int64:
+  case uint64:
+  case float64:
     return 8;
   default:
     return 0;
@@ -40,8 +46,8 @@ template <class T> T combine(T a, T b, int op) {
 
 /// T: how elements are stored; A: how they are combined.
 template <class T, class A, class Load, class Store>
-void reduceAs(const std::vector<const char *> &inputs, size_t offset, size_t count, int op, char *out,
-              Load load, Store store) {
+void reduceAs(const std::vector<const char *> &inputs, size_t offset, size_t count, int op,
+              char *out, Load load, Store store) {
   for (size_t i = 0; i < count; ++i) {
     T element;
     memcpy(&element, inputs[0] + offset + i * sizeof(T), sizeof(T));
@@ -57,7 +63,8 @@ void reduceAs(const std::vector<const char *> &inputs, size_t offset, size_t cou
   }
 }
 template <class T>
-void reducePlain(const std::vector<const char *> &inputs, size_t offset, size_t count, int op, char *out) {
+void reducePlain(const std::vector<const char *> &inputs, size_t offset, size_t count, int op,
+                 char *out) {
   auto same = [](T x) { return x; };
   reduceAs<T, T>(inputs, offset, count, op, out, same, same);
 }

@@ -1,8 +1,8 @@
-//===- Executor.cpp - Fibers, blocks and the order in which they run --------------===//
+//===- Executor.cpp - Fibers, blocks and the order in which they run ------===//
 //
-// Switching fibers saves the callee-saved registers on the old stack and loads them from the new one:
-// about 2 ns. A lane runs until it meets others (barrier, warp operation) or returns; then another
-// ready lane of its warp runs, then the next warp.
+// Switching fibers saves the callee-saved registers on the old stack and loads them from the new
+// one: about 2 ns. A lane runs until it meets others (barrier, warp operation) or returns; then
+// another ready lane of its warp runs, then the next warp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -88,8 +88,8 @@ Moment Executor::State::now(const void *pc) const {
 void Executor::State::switchTo(Lane *to) {
   Lane *from = current;
   if (from && from->guard != stackGuard) {
-    report(FindingKind::BadLaunch, "the thread's stack of 64 KiB overflowed; make local arrays smaller",
-           from->pc);
+    report(FindingKind::BadLaunch,
+           "the thread's stack of 64 KiB overflowed; make local arrays smaller", from->pc);
     aborted = true;
     to = nullptr;
     from->guard = stackGuard;
@@ -193,7 +193,8 @@ void Executor::State::runBlock() {
 /// What a device would refuse as an invalid value.
 static std::string illegalLaunch(Dim3 grid, Dim3 block, size_t dynamicShared) {
   if (!block.count() || block.count() > maxThreads || block.z > 64)
-    return "a block of " + std::to_string(block.count()) + " threads; 1 to 1024 are allowed, z <= 64";
+    return "a block of " + std::to_string(block.count()) +
+           " threads; 1 to 1024 are allowed, z <= 64";
   if (!grid.count() || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535)
     return "a grid of (" + std::to_string(grid.x) + "," + std::to_string(grid.y) + "," +
            std::to_string(grid.z) + "); at least 1, x < 2^31, y and z <= 65535 are allowed";

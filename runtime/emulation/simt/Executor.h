@@ -1,8 +1,8 @@
-//===- Executor.h - Run a CUDA kernel's blocks on the CPU --------------*- C++ -*-===//
+//===- Executor.h - Run a CUDA kernel's blocks on the CPU --------*- C++ -*-===//
 //
-// Executes a kernel of a simt image: block after block, one fiber per thread, in an order of warps and
-// lanes that a seed chooses among the legal ones. Shared memory starts as NaN patterns between red
-// zones. Every access is checked for bounds and alignment, and for races when asked. Example:
+// Executes a kernel of a simt image: block after block, one fiber per thread, in an order of warps
+// and lanes that a seed chooses among the legal ones. Shared memory starts as NaN patterns between
+// red zones. Every access is checked for bounds and alignment, and for races when asked. Example:
 //
 //   std::string error;
 //   auto image = Image::load(bytes.data(), bytes.size(), error);
@@ -12,8 +12,9 @@
 //   Executor executor;
 //   std::vector<Finding> wrong = executor.launch(k, {8}, {256}, 0, args, memory, {.seed = 7});
 //
-// A launch stops at the first finding that makes going on meaningless (out of bounds, deadlock); races
-// are collected. Not thread-safe: one executor per host thread; several executors may run at a time.
+// A launch stops at the first finding that makes going on meaningless (out of bounds, deadlock);
+// races are collected. Not thread-safe: one executor per host thread; several executors may run at
+// a time.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_EMULATION_SIMT_EXECUTOR_H
@@ -54,8 +55,8 @@ public:
   Executor &operator=(const Executor &) = delete;
 
   /// Runs the whole grid. Empty result: no rule was broken.
-  std::vector<Finding> launch(const Kernel &kernel, Dim3 grid, Dim3 block, size_t dynamicSharedBytes,
-                              void **arguments, const MemoryMap &memory,
+  std::vector<Finding> launch(const Kernel &kernel, Dim3 grid, Dim3 block,
+                              size_t dynamicSharedBytes, void **arguments, const MemoryMap &memory,
                               const LaunchOptions &options);
 
   /// Fiber switches of the last launch, a measure of its work.

@@ -1,4 +1,4 @@
-//===- Hooks.cpp - What threads do together: barriers, warps, shared memory -------===//
+//===- Hooks.cpp - What threads do together: barriers, warps, shared memory -===//
 
 #include "State.h"
 
@@ -48,12 +48,14 @@ void Executor::State::collective(unsigned mask, const char *site, Combine fn, vo
   else if (mask & warp.done)
     wrong = "the mask names lanes that have returned";
   else if ((warp.atCollective & mask) && !sameSite(warp.site, site))
-    wrong = std::string("lanes of one warp wait at different operations, ") + warp.site + " and here";
+    wrong =
+        std::string("lanes of one warp wait at different operations, ") + warp.site + " and here";
   else if ((warp.atCollective & mask) && warp.mask != mask)
     wrong = "lanes of one warp name different masks";
   if (!wrong.empty()) {
-    report(FindingKind::BadCollective, std::string(site) + ": " + wrong +
-                                           "; all lanes of the mask must reach the same operation",
+    report(FindingKind::BadCollective,
+           std::string(site) + ": " + wrong +
+               "; all lanes of the mask must reach the same operation",
            pc);
     abort();
   }
@@ -82,8 +84,9 @@ void *Executor::State::sharedArray(const void *key, size_t bytes, size_t align, 
       return array.begin;
   size_t at = (sharedUsed + redZoneBytes + align - 1) / align * align;
   if (at + bytes + redZoneBytes > sharedArenaBytes) {
-    report(FindingKind::BadLaunch, std::string("shared array '") + name + "' of " +
-                                       std::to_string(bytes) + " bytes does not fit a block",
+    report(FindingKind::BadLaunch,
+           std::string("shared array '") + name + "' of " + std::to_string(bytes) +
+               " bytes does not fit a block",
            nullptr);
     abort();
   }
@@ -98,10 +101,10 @@ void Executor::State::access(const void *p, size_t bytes, unsigned flags, unsign
   constexpr unsigned write = 2, atomic = 4;
   const auto address = reinterpret_cast<uintptr_t>(p);
   if (address & (align - 1)) {
-    report(FindingKind::Misaligned, std::string(flags & write ? "writes " : "reads ") +
-                                        std::to_string(bytes) + " bytes at " + describe(address) +
-                                        ", which is no multiple of " + std::to_string(align) +
-                                        "; use narrower vectors or pad the rows",
+    report(FindingKind::Misaligned,
+           std::string(flags & write ? "writes " : "reads ") + std::to_string(bytes) +
+               " bytes at " + describe(address) + ", which is no multiple of " +
+               std::to_string(align) + "; use narrower vectors or pad the rows",
            pc);
     abort();
   }
@@ -111,8 +114,9 @@ void Executor::State::access(const void *p, size_t bytes, unsigned flags, unsign
     const SharedArray *array = arrayOf(address);
     const auto begin = array ? reinterpret_cast<uintptr_t>(array->begin) : 0;
     if (!array || address < begin || address + bytes > begin + array->bytes) {
-      report(FindingKind::OutOfBounds, std::string(flags & write ? "writes " : "reads ") +
-                                           std::to_string(bytes) + " bytes at " + describe(address),
+      report(FindingKind::OutOfBounds,
+             std::string(flags & write ? "writes " : "reads ") + std::to_string(bytes) +
+                 " bytes at " + describe(address),
              pc);
       abort();
     }
@@ -123,9 +127,9 @@ void Executor::State::access(const void *p, size_t bytes, unsigned flags, unsign
     uintptr_t base = 0;
     const MemoryMap::Range *range = memory->below(address, base);
     if (!range || address + bytes > base + range->bytes) {
-      report(FindingKind::OutOfBounds, std::string(flags & write ? "writes " : "reads ") +
-                                           std::to_string(bytes) + " bytes at " +
-                                           memory->describe(address),
+      report(FindingKind::OutOfBounds,
+             std::string(flags & write ? "writes " : "reads ") + std::to_string(bytes) +
+                 " bytes at " + memory->describe(address),
              pc);
       abort();
     }
@@ -162,8 +166,10 @@ void Executor::State::asyncCopy(void *to, const void *from, unsigned bytes, unsi
     abort();
   }
   if (valid > bytes) {
-    report(FindingKind::BadCollective, "cp.async of " + std::to_string(bytes) + " bytes with " +
-                                           std::to_string(valid) + " valid ones", pc);
+    report(FindingKind::BadCollective,
+           "cp.async of " + std::to_string(bytes) + " bytes with " + std::to_string(valid) +
+               " valid ones",
+           pc);
     abort();
   }
   if (valid)

@@ -1,4 +1,4 @@
-//===- Image.cpp - Load an image, find kernels and source lines -------------------===//
+//===- Image.cpp - Load an image, find kernels and source lines -----------===//
 
 #include "Image.h"
 #include "Executor.h"
@@ -92,12 +92,12 @@ std::unique_ptr<Image> Image::load(const void *bytes, size_t size, std::string &
   struct link_map *map = nullptr;
   dlinfo(image->handle, RTLD_DI_LINKMAP, &map);
   image->low = map->l_addr;
-  const auto *segments = reinterpret_cast<const Elf64_Phdr *>(static_cast<const char *>(bytes) +
-                                                              header->e_phoff);
+  const auto *segments =
+      reinterpret_cast<const Elf64_Phdr *>(static_cast<const char *>(bytes) + header->e_phoff);
   for (int i = 0; i < header->e_phnum; ++i)
     if (segments[i].p_type == PT_LOAD)
-      image->high = std::max<uintptr_t>(image->high, image->low + segments[i].p_vaddr +
-                                                         segments[i].p_memsz);
+      image->high =
+          std::max<uintptr_t>(image->high, image->low + segments[i].p_vaddr + segments[i].p_memsz);
   return image;
 }
 

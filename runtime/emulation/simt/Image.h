@@ -1,4 +1,4 @@
-//===- Image.h - A loaded simt image -----------------------------------*- C++ -*-===//
+//===- Image.h - A loaded simt image -----------------------------*- C++ -*-===//
 //
 // An image is an x86-64 shared object that the compiler made from a kernel's CUDA source (device.h
 // says how). For each kernel `k` it exports

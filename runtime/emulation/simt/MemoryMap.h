@@ -1,4 +1,4 @@
-//===- MemoryMap.h - Which global addresses a kernel may touch ---------*- C++ -*-===//
+//===- MemoryMap.h - Which global addresses a kernel may touch ---*- C++ -*-===//
 //
 // The live allocations of a device, sorted by address: the fake driver adds and removes them, the
 // executor looks every global access up.
@@ -29,7 +29,8 @@ public:
   }
   void remove(const void *p) { ranges.erase(reinterpret_cast<uintptr_t>(p)); }
 
-  /// The range that address lies in, or the last one below it, with its base; null if there is none.
+  /// The range that address lies in, or the last one below it, with its base; null if there is
+  /// none.
   const Range *below(uintptr_t address, uintptr_t &base) const {
     auto it = ranges.upper_bound(address);
     if (it == ranges.begin())

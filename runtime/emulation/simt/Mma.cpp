@@ -1,12 +1,12 @@
-//===- Mma.cpp - mma.sync on the CPU ----------------------------------------------===//
+//===- Mma.cpp - mma.sync on the CPU --------------------------------------===//
 //
 // Fragment layouts of the PTX ISA, g = lane / 4, t = lane % 4:
 //   16-bit, m16n8k16:  a0 (g, 2t..)  a1 (g+8, 2t..)  a2 (g, 2t+8..)  a3 (g+8, 2t+8..)
 //                      b0 (k = 2t.., n = g)   b1 (k = 2t+8.., n = g)
 //   tf32, m16n8k8:     a0 (g, t)  a1 (g+8, t)  a2 (g, t+4)  a3 (g+8, t+4);  b0 (t, g)  b1 (t+4, g)
 //   d0 d1 (g, 2t..)  d2 d3 (g+8, 2t..)
-// Products are exact in float; they are added in ascending k, one legal order of many: hardware adds in
-// another one, so contracts are compared within a tolerance.
+// Products are exact in float; they are added in ascending k, one legal order of many: hardware
+// adds in another one, so contracts are compared within a tolerance.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,4 +1,4 @@
-//===- Report.cpp - Findings as sentences -----------------------------------------===//
+//===- Report.cpp - Findings as sentences ---------------------------------===//
 
 #include "Report.h"
 #include "State.h"
@@ -78,7 +78,8 @@ void Executor::State::report(FindingKind kind, const std::string &what, const vo
   std::string who = "kernel '" + kernel->name + "', block " + text(blockIdx);
   if (current)
     who += ": thread " + std::to_string(current->linear) + " " + text(current->threadIdx);
-  findings.push_back({kind, std::string(name(kind)) + " at " + placeOf(pc) + ": " + who + " " + what});
+  findings.push_back(
+      {kind, std::string(name(kind)) + " at " + placeOf(pc) + ": " + who + " " + what});
 }
 
 void Executor::State::reportConflict(const Shadow::Conflict &c, size_t bytes, bool write,
@@ -91,8 +92,9 @@ void Executor::State::reportConflict(const Shadow::Conflict &c, size_t bytes, bo
                      " bytes around " + describe(c.address);
   if (c.verdict == Shadow::Unwritten)
     return report(FindingKind::Uninitialized,
-                  what + ", which no thread of the block has written; look for a missing copy, wait "
-                         "or barrier before it",
+                  what +
+                      ", which no thread of the block has written; look for a missing copy, wait "
+                      "or barrier before it",
                   pc);
   const std::string other = "thread " + std::to_string(c.other.thread) +
                             (c.otherBlock ? " of another block" : "") + " at " +

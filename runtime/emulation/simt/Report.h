@@ -1,4 +1,4 @@
-//===- Report.h - What the executor finds wrong with a kernel ----------*- C++ -*-===//
+//===- Report.h - What the executor finds wrong with a kernel ----*- C++ -*-===//
 //
 // A finding is one broken rule of the CUDA execution model, as a sentence that names the rule, the
 // place in the kernel's source, the threads, and what to do. Example:

@@ -1,4 +1,4 @@
-//===- Shadow.cpp - Record accesses and order them --------------------------------===//
+//===- Shadow.cpp - Record accesses and order them ------------------------===//
 
 #include "Shadow.h"
 
@@ -40,7 +40,8 @@ template <class Visit> void Shadow::cells(uintptr_t address, size_t bytes, Visit
     Page &page = pageOf(at);
     if (page.shift && ((at | (end - at)) & 3))
       page.split();
-    const uintptr_t pageEnd = (at / pageBytes + 1) * pageBytes, stop = end < pageEnd ? end : pageEnd;
+    const uintptr_t pageEnd = (at / pageBytes + 1) * pageBytes,
+                    stop = end < pageEnd ? end : pageEnd;
     for (const uintptr_t step = uintptr_t(1) << page.shift; at < stop; at += step)
       if (!visit(page.cells[at % pageBytes >> page.shift], at))
         return;
@@ -86,8 +87,8 @@ bool Shadow::judge(Cell &cell, uintptr_t address, bool write, bool atomic, bool 
 
 void Shadow::noteRead(Record &read, bool atomic, bool shared, const Moment &now) const {
   const uint16_t mark = atomic ? Atomic : 0;
-  if (!live(read, shared, now) || (!(read.flags & ManyBlocks) && read.block == now.block &&
-                                   read.barrier < now.barrier)) {
+  if (!live(read, shared, now) ||
+      (!(read.flags & ManyBlocks) && read.block == now.block && read.barrier < now.barrier)) {
     static_cast<Moment &>(read) = now;
     read.flags = mark;
     return;
@@ -108,8 +109,8 @@ void Shadow::noteRead(Record &read, bool atomic, bool shared, const Moment &now)
   read.pc = now.pc;
 }
 
-Shadow::Conflict Shadow::access(uintptr_t address, size_t bytes, bool write, bool atomic, bool shared,
-                                const Moment &now) {
+Shadow::Conflict Shadow::access(uintptr_t address, size_t bytes, bool write, bool atomic,
+                                bool shared, const Moment &now) {
   Conflict conflict;
   cells(address, bytes, [&](Cell &cell, uintptr_t at) {
     const bool fine = judge(cell, at, write, atomic, shared, now, conflict);
@@ -127,7 +128,8 @@ Shadow::Conflict Shadow::access(uintptr_t address, size_t bytes, bool write, boo
 Shadow::Conflict Shadow::beginCopy(uintptr_t address, size_t bytes, const Moment &now) {
   Conflict conflict;
   cells(address, bytes, [&](Cell &cell, uintptr_t at) {
-    const bool fine = judge(cell, at, /*write=*/true, /*atomic=*/false, /*shared=*/true, now, conflict);
+    const bool fine =
+        judge(cell, at, /*write=*/true, /*atomic=*/false, /*shared=*/true, now, conflict);
     static_cast<Moment &>(cell.write) = now;
     cell.write.flags = PendingBit;
     cell.read.block = 0;

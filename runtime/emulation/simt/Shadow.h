@@ -1,18 +1,18 @@
-//===- Shadow.h - Who touched which byte last --------------------------*- C++ -*-===//
+//===- Shadow.h - Who touched which byte last --------------------*- C++ -*-===//
 //
-// The race detector's memory. For each word of shared or global memory that a launch touches it keeps
-// the last write and the last reads, each with block, barrier epoch, warp epoch, thread and place. Two
-// accesses are ordered when they are of one thread, or of one block with a __syncthreads between, or
-// of one warp with a __syncwarp between; all else, with a write among them, is a race. Example, four
-// accesses of one word in shared memory, barrier epochs in brackets:
+// The race detector's memory. For each word of shared or global memory that a launch touches it
+// keeps the last write and the last reads, each with block, barrier epoch, warp epoch, thread and
+// place. Two accesses are ordered when they are of one thread, or of one block with a __syncthreads
+// between, or of one warp with a __syncwarp between; all else, with a write among them, is a race.
+// Example, four accesses of one word in shared memory, barrier epochs in brackets:
 //
 //   thread 0 writes [1]; thread 40 reads [1]  -> race         (no barrier)
 //   thread 0 writes [1]; thread 40 reads [2]  -> ordered;     thread 9 writes [2] -> race with 40
 //
-// Reads of many threads are folded into one record with the width of the set (lanes, warps, blocks):
-// later writes need a barrier against the widest. A cp.async is a write that begins when it is issued
-// and ends when its thread waits; any access in between is reported. Words are split into bytes on
-// the first narrower access to their page.
+// Reads of many threads are folded into one record with the width of the set (lanes, warps,
+// blocks): later writes need a barrier against the widest. A cp.async is a write that begins when
+// it is issued and ends when its thread waits; any access in between is reported. Words are split
+// into bytes on the first narrower access to their page.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_EMULATION_SIMT_SHADOW_H

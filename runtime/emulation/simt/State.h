@@ -1,8 +1,8 @@
-//===- State.h - The executor's fibers, warps and block ----------------*- C++ -*-===//
+//===- State.h - The executor's fibers, warps and block ----------*- C++ -*-===//
 //
-// Private to the executor: what one launch keeps while it runs. A lane's stack is 64 KiB, aligned to
-// its size; its lowest bytes hold the Lane itself, whose first part is the `simt_thread` of device.h
-// that kernels read. Layout:   | Lane ... guard ...            <- stack grows down |
+// Private to the executor: what one launch keeps while it runs. A lane's stack is 64 KiB, aligned
+// to its size; its lowest bytes hold the Lane itself, whose first part is the `simt_thread` of
+// device.h that kernels read. Layout:   | Lane ... guard ...            <- stack grows down |
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_EMULATION_SIMT_STATE_H
@@ -80,9 +80,9 @@ struct Executor::State {
   bool aborted = false;
   Dim3 blockIdx;
   // Memory.
-  void *reserved = nullptr;     // what mmap returned
-  char *stacks = nullptr;       // maxThreads * stackBytes, aligned to stackBytes
-  char *sharedArena = nullptr;  // all shared arrays of a block, between red zones
+  void *reserved = nullptr;    // what mmap returned
+  char *stacks = nullptr;      // maxThreads * stackBytes, aligned to stackBytes
+  char *sharedArena = nullptr; // all shared arrays of a block, between red zones
   size_t sharedUsed = 0;
   std::vector<SharedArray> shared;
   Shadow shadow;

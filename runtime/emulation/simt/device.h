@@ -1,14 +1,14 @@
-//===- device.h - What a CUDA kernel sees when clang compiles it for the CPU ------===//
+//===- device.h - What a CUDA kernel sees when clang compiles it for the CPU -===//
 //
 // This text stands in front of gk.cuh when a kernel becomes a `simt` image (an x86-64 shared object
 // that runs the very source that NVRTC compiles). One fiber is one CUDA thread; everything that
 // threads do together goes through a table of functions, `simt_hook_table`, which the executor
-// (Executor.h) hands to the image after loading it. No header is included, so that a precompiled one
-// stays small.
+// (Executor.h) hands to the image after loading it. No header is included, so that a precompiled
+// one stays small.
 //
 //   __syncthreads()            simt_barrier("kernel.cu:12")
-//   __shfl_xor_sync(m, v, o)   simt_collective(m, site, combine, &arg): all lanes of m meet, the last
-//                              one runs combine over every lane's argument, then all go on
+//   __shfl_xor_sync(m, v, o)   simt_collective(m, site, combine, &arg): all lanes of m meet, the
+//                              last one runs combine over every lane's argument, then all go on
 //   GK_SHARED(float, s, [32])  a reference to the block's array, by the address of a static key
 //   x[i] (plain access)        clang's -fsanitize=thread calls, see image.cpp
 //
@@ -27,11 +27,10 @@
 #define __align__(n) alignas(n)
 #define __launch_bounds__(...)
 #define __constant__ static const
-#define GK_SHARED(T, name, dims)                                                                  \
-  typedef T name##_type dims;                                                                     \
-  static const char name##_key = 0;                                                               \
-  name##_type &name =                                                                             \
-      *(name##_type *)simt_shared_array(&name##_key, sizeof(name##_type), 16, #name)
+#define GK_SHARED(T, name, dims)                                                                   \
+  typedef T name##_type dims;                                                                      \
+  static const char name##_key = 0;                                                                \
+  name##_type &name = *(name##_type *)simt_shared_array(&name##_key, sizeof(name##_type), 16, #name)
 #define SIMT_STRING2(x) #x
 #define SIMT_STRING(x) SIMT_STRING2(x)
 #define SIMT_SITE __FILE__ ":" SIMT_STRING(__LINE__)
@@ -50,8 +49,8 @@ struct simt_thread {
 };
 typedef void (*simt_combine)(void **laneArguments, unsigned mask);
 enum { simt_read = 1, simt_write = 2, simt_atomic = 4 };
-/// Functions of the executor. Append only; `version` is checked when an image is loaded. `pc` is the
-/// place in the kernel, for reports.
+/// Functions of the executor. Append only; `version` is checked when an image is loaded. `pc` is
+/// the place in the kernel, for reports.
 struct simt_hook_table {
   unsigned version;
   void (*barrier)(const char *site, const void *pc);
@@ -133,22 +132,34 @@ inline __attribute__((always_inline)) const SIMT_AS1 simt_thread *self() {
 }
 
 template <simt_size N> struct bytes;
-template <> struct bytes<1> { typedef unsigned char type; };
-template <> struct bytes<2> { typedef unsigned short type; };
-template <> struct bytes<4> { typedef unsigned type; };
-template <> struct bytes<8> { typedef unsigned long long type; };
-template <> struct bytes<16> { typedef unsigned type __attribute__((vector_size(16))); };
-template <> struct bytes<32> { typedef unsigned type __attribute__((vector_size(32))); };
+template <> struct bytes<1> {
+  typedef unsigned char type;
+};
+template <> struct bytes<2> {
+  typedef unsigned short type;
+};
+template <> struct bytes<4> {
+  typedef unsigned type;
+};
+template <> struct bytes<8> {
+  typedef unsigned long long type;
+};
+template <> struct bytes<16> {
+  typedef unsigned type __attribute__((vector_size(16)));
+};
+template <> struct bytes<32> {
+  typedef unsigned type __attribute__((vector_size(32)));
+};
 
-/// A pointer into one of the kernel's own arrays has a size that the compiler knows: not shared with
-/// anybody, no check, and the array may live in registers.
+/// A pointer into one of the kernel's own arrays has a size that the compiler knows: not shared
+/// with anybody, no check, and the array may live in registers.
 template <class V, class T> inline __attribute__((always_inline)) V load(const T *p) {
   typedef typename bytes<sizeof(V)>::type raw;
   if (__builtin_object_size(p, 0) == (simt_size)-1)
     simt_access(p, sizeof(V), simt_read, sizeof(V) < 16 ? sizeof(V) : 16);
   else
     return __builtin_bit_cast(V, *(const raw *)p);
-  return __builtin_bit_cast(V, (raw)*(const SIMT_AS1 raw *)p);
+  return __builtin_bit_cast(V, (raw) * (const SIMT_AS1 raw *)p);
 }
 template <class T, class V> inline __attribute__((always_inline)) void store(T *p, V x) {
   typedef typename bytes<sizeof(V)>::type raw;
@@ -168,7 +179,8 @@ template <class T> SIMT_PLAIN void shuffle_all(void **lanes, unsigned mask) {
     if (mask >> l & 1) {
       shuffle_arg<T> &x = *(shuffle_arg<T> *)lanes[l];
       const int s = x.from;
-      x.result = s >= 0 && s < 32 && (mask >> s & 1) ? ((shuffle_arg<T> *)lanes[s])->value : x.value;
+      x.result =
+          s >= 0 && s < 32 && (mask >> s & 1) ? ((shuffle_arg<T> *)lanes[s])->value : x.value;
     }
 }
 template <class T>
@@ -294,19 +306,19 @@ template <class... A> inline SIMT_PLAIN void call(void (*kernel)(A...), void **a
 #define __syncthreads() simt_barrier("__syncthreads at " SIMT_SITE)
 #define __syncwarp(...) simt_collective(~0u, "__syncwarp at " SIMT_SITE, nullptr, nullptr)
 #define __shfl_sync(m, v, s, ...) simt::shuffle(m, v, (s) & 31, "__shfl_sync at " SIMT_SITE)
-#define __shfl_xor_sync(m, v, o, ...)                                                             \
+#define __shfl_xor_sync(m, v, o, ...)                                                              \
   simt::shuffle(m, v, (int)(simt::self()->lane ^ (o)), "__shfl_xor_sync at " SIMT_SITE)
-#define __shfl_down_sync(m, v, o, ...)                                                            \
+#define __shfl_down_sync(m, v, o, ...)                                                             \
   simt::shuffle(m, v, (int)(simt::self()->lane + (o)), "__shfl_down_sync at " SIMT_SITE)
-#define __shfl_up_sync(m, v, o, ...)                                                              \
+#define __shfl_up_sync(m, v, o, ...)                                                               \
   simt::shuffle(m, v, (int)simt::self()->lane - (int)(o), "__shfl_up_sync at " SIMT_SITE)
 #define __ballot_sync(m, p) simt::ballot(m, p, "__ballot_sync at " SIMT_SITE)
 
 /// What Image.h expects for each kernel; the compiler adds one line per `__global__` function.
-#define SIMT_ENTRY(kernel)                                                                        \
-  extern "C" {                                                                                    \
-  extern const decltype(simt::sizesOf(kernel)) kernel##__params;                                  \
-  const decltype(simt::sizesOf(kernel)) kernel##__params;                                         \
-  SIMT_PLAIN void kernel##__simt(void **arguments) { simt::call(kernel, arguments); }             \
+#define SIMT_ENTRY(kernel)                                                                         \
+  extern "C" {                                                                                     \
+  extern const decltype(simt::sizesOf(kernel)) kernel##__params;                                   \
+  const decltype(simt::sizesOf(kernel)) kernel##__params;                                          \
+  SIMT_PLAIN void kernel##__simt(void **arguments) { simt::call(kernel, arguments); }              \
   }
 #endif // GPUCC_RT_EMULATION_SIMT_DEVICE_H

@@ -1,10 +1,10 @@
-//===- image.cpp - The fixed half of a simt image ---------------------------------===//
+//===- image.cpp - The fixed half of a simt image -------------------------===//
 //
 // Compiled once per compiler and linked into every image: the table of executor functions and the
-// callbacks that clang's -fsanitize=thread puts at each memory access of the kernel. Accesses to the
-// fiber's own stack (the thread's locals) end here; all others become `hooks.access(address, bytes,
-// read or write, alignment, return address)`, where bounds, alignment and races are checked. The
-// sanitizer's own runtime is not linked.
+// callbacks that clang's -fsanitize=thread puts at each memory access of the kernel. Accesses to
+// the fiber's own stack (the thread's locals) end here; all others become `hooks.access(address,
+// bytes, read or write, alignment, return address)`, where bounds, alignment and races are checked.
+// The sanitizer's own runtime is not linked.
 //
 //===----------------------------------------------------------------------===//
 #include "device.h"
@@ -12,7 +12,8 @@
 extern "C" {
 static simt_hook_table hooks;
 
-/// Called by the loader. Returns the version the image was built for; nothing is kept on a mismatch.
+/// Called by the loader. Returns the version the image was built for; nothing is kept on a
+/// mismatch.
 __attribute__((visibility("default"))) unsigned simt_bind(const simt_hook_table *table) {
   constexpr unsigned version = 1;
   if (table->version == version)
@@ -38,24 +39,23 @@ void simt_async_commit() { hooks.asyncCommit(); }
 void simt_async_wait(unsigned pending) { hooks.asyncWait(pending); }
 void simt_mma_all(void **laneArguments, unsigned mask) { hooks.mma(laneArguments, mask); }
 
-static inline __attribute__((always_inline)) void note(const void *p, simt_size bytes,
-                                                       unsigned flags, unsigned align,
-                                                       const void *pc) {
+static inline __attribute__((always_inline)) void
+note(const void *p, simt_size bytes, unsigned flags, unsigned align, const void *pc) {
   const simt_size frame = (simt_size)__builtin_frame_address(0);
   if (((simt_size)p ^ frame) < simt::stackBytes)
     return;
   hooks.access(p, bytes, flags, align, pc);
 }
-#define ACCESS(n)                                                                                 \
-  void __tsan_read##n(void *p) { note(p, n, simt_read, n, PC); }                                  \
-  void __tsan_write##n(void *p) { note(p, n, simt_write, n, PC); }                                \
-  void __tsan_read_write##n(void *p) { note(p, n, simt_read | simt_write, n, PC); }               \
-  void __tsan_volatile_read##n(void *p) { note(p, n, simt_read, n, PC); }                         \
-  void __tsan_volatile_write##n(void *p) { note(p, n, simt_write, n, PC); }                       \
-  void __tsan_unaligned_read##n(void *p) { note(p, n, simt_read, 1, PC); }                        \
-  void __tsan_unaligned_write##n(void *p) { note(p, n, simt_write, 1, PC); }                      \
-  void __tsan_unaligned_read_write##n(void *p) { note(p, n, simt_read | simt_write, 1, PC); }     \
-  void __tsan_unaligned_volatile_read##n(void *p) { note(p, n, simt_read, 1, PC); }               \
+#define ACCESS(n)                                                                                  \
+  void __tsan_read##n(void *p) { note(p, n, simt_read, n, PC); }                                   \
+  void __tsan_write##n(void *p) { note(p, n, simt_write, n, PC); }                                 \
+  void __tsan_read_write##n(void *p) { note(p, n, simt_read | simt_write, n, PC); }                \
+  void __tsan_volatile_read##n(void *p) { note(p, n, simt_read, n, PC); }                          \
+  void __tsan_volatile_write##n(void *p) { note(p, n, simt_write, n, PC); }                        \
+  void __tsan_unaligned_read##n(void *p) { note(p, n, simt_read, 1, PC); }                         \
+  void __tsan_unaligned_write##n(void *p) { note(p, n, simt_write, 1, PC); }                       \
+  void __tsan_unaligned_read_write##n(void *p) { note(p, n, simt_read | simt_write, 1, PC); }      \
+  void __tsan_unaligned_volatile_read##n(void *p) { note(p, n, simt_read, 1, PC); }                \
   void __tsan_unaligned_volatile_write##n(void *p) { note(p, n, simt_write, 1, PC); }
 ACCESS(1)
 ACCESS(2)

@@ -1,15 +1,15 @@
-//===- Cubin.h - What a compiled kernel needs and which instructions it has *- C++ -*-===//
+//===- Cubin.h - What a compiled kernel needs and which instructions it has -*- C++ -*-===//
 //
-// Reads NVIDIA's device code: an ELF file whose `.nv.info` sections list resources and whose `.text.k`
-// sections hold 16-byte instructions, the opcode in the low 12 bits. Used to budget kernels without a
-// device. Example (a tensor-core GEMM for sm_90a):
+// Reads NVIDIA's device code: an ELF file whose `.nv.info` sections list resources and whose
+// `.text.k` sections hold 16-byte instructions, the opcode in the low 12 bits. Used to budget
+// kernels without a device. Example (a tensor-core GEMM for sm_90a):
 //
 //   cuda::CubinInfo info = cuda::readCubin(bytes);
 //   const cuda::KernelInfo &k = info.kernels[0];
 //   k.registers == 128; k.localStores == 0 (no spills); k.count[HMMA] == 64; k.count[LDGSTS] > 0
 //
-// Opcode numbers are those of sm_75 to sm_120, found by disassembling (docs of the vendor do not list
-// them); an opcode that is not known counts as Other.
+// Opcode numbers are those of sm_75 to sm_120, found by disassembling (docs of the vendor do not
+// list them); an opcode that is not known counts as Other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_TARGET_CUDA_CUBIN_H
@@ -75,7 +75,8 @@ struct CubinInfo {
 
 CubinInfo readCubin(std::string_view bytes);
 
-/// One line per kernel: "softmax: 26 registers, 1024 bytes shared, no spills, LDG 1 (1 of 128 bits), …".
+/// One line per kernel: "softmax: 26 registers, 1024 bytes shared, no spills, LDG 1 (1 of 128
+/// bits), …".
 std::string describe(const KernelInfo &kernel);
 
 } // namespace gpucc::cuda

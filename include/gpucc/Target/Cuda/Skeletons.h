@@ -1,11 +1,12 @@
-//===- Skeletons.h - Tiles and launches of the CUDA skeletons ----------*- C++ -*-===//
+//===- Skeletons.h - Tiles and launches of the CUDA skeletons ----*- C++ -*-===//
 //
-// The templates of lib/Target/Cuda/Skeletons leave the tile to the caller. Here are the tiles that are
-// tested, a choice among them by extents, and the launch that follows. Example:
+// The templates of lib/Target/Cuda/Skeletons leave the tile to the caller. Here are the tiles that
+// are tested, a choice among them by extents, and the launch that follows. Example:
 //
-//   GemmTile t = chooseGemmTile({.tensorCores = true, .elementBytes = 2, .m = 512, .n = 2304, .k = 768});
+//   GemmProblem p{.tensorCores = true, .elementBytes = 2, .m = 2048, .n = 2304, .k = 768};
+//   GemmTile t = chooseGemmTile(p);
 //   t.text() == "128, 128, 32, 64, 32, 3"     // BM, BN, BK, WM, WN, STAGES of gk_gemm_mma
-//   t.grid(problem) == {72, 1, 1};  t.threads() == 256
+//   t.grid(p) == {288, 1, 1};  t.threads() == 256
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_TARGET_CUDA_SKELETONS_H
@@ -30,9 +31,7 @@ struct GemmTile {
   int wm, wn;     ///< of a warp (tensor cores) or of a thread
   int stages;     ///< tensor cores only
 
-  int threads() const {
-    return tensorCores ? 32 * (bm / wm) * (bn / wn) : (bm / wm) * (bn / wn);
-  }
+  int threads() const { return tensorCores ? 32 * (bm / wm) * (bn / wn) : (bm / wm) * (bn / wn); }
   int64_t blocks(const GemmProblem &p) const {
     return ((p.m + bm - 1) / bm) * ((p.n + bn - 1) / bn);
   }
@@ -49,12 +48,12 @@ struct GemmTile {
   }
 };
 
-/// The largest tile that still gives every multiprocessor a block, else the one that wastes least on
-/// tails. Never changes the bits of the SIMT skeleton.
+/// The largest tile that still gives every multiprocessor a block, else the one that wastes least
+/// on tails. Never changes the bits of the SIMT skeleton.
 GemmTile chooseGemmTile(const GemmProblem &problem);
 
-/// Columns per call of the epilogue: the largest of 8 (16-bit results, tensor cores), 4, 2, 1 that divides n
-/// and the tile's run of columns.
+/// Columns per call of the epilogue: the largest of 8 (16-bit results, tensor cores), 4, 2, 1 that
+/// divides n and the tile's run of columns.
 int chooseEpilogueWidth(const GemmTile &tile, int64_t n, int resultBytes);
 
 } // namespace gpucc::cuda

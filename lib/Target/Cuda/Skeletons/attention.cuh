@@ -1,24 +1,25 @@
 // attention.cuh - what both attention skeletons share: operands, masks, the contract.
 //
-//   o(b, h, i, :) = sum over j of p(i, j) * v(b, h', j, :),   p(i, :) = softmax over j of
-//                   score(scale * q(b, h, i, :) . k(b, h', j, :), b, h, i, j),   h' = h / (heads / kvHeads)
-// computed tile of keys by tile of keys with a running maximum and sum; the scores never reach memory.
+//   o(b, h, i, :) = sum over j of p(i, j) * v(b, g, j, :),   g = h / (heads / kvHeads)
+//   p(i, :)       = softmax over j of score(scale * q(b, h, i, :) . k(b, g, j, :), b, h, i, j)
+// computed tile of keys by tile of keys with a running maximum and sum: no score reaches memory.
 //
-// Contract of an instantiation (attention_mma.cuh for gk_f16 and gk_bf16, attention_simt.cuh for float):
-//   Shape                gk_attention_shape<Heads, KvHeads, SQ, SK, D, Causal, Offset, Window>
-//                          Causal: query i sees keys j <= i + Offset (Offset = SK - SQ aligns the ends);
-//                          Window > 0: and only j > i + Offset - Window
-//   q, k, v              gk_heads<T, batchStride, headStride, rowStride>{pointer} (the last dimension is
-//                        contiguous), or any function-like operand made by gk_computed_heads<T>(f) with
-//                        f(b, h, s, d), e.g. rotary embedding fused as a prologue
-//   scale                float factor on the products
-//   score                (float s, gk_i64 b, int h, int i, int j) -> float: bias, soft cap, a mask that
-//                        returns -gk_inf(). gk_plain_score{} = s
-//   epilogue             (float acc or float (&acc)[V], gk_i64 b, int h, int i, int d)
-//   statistics           (float lse, gk_i64 b, int h, int i), the natural logarithm of the row's sum of
-//                        exponentials, for a backward pass. gk_no_statistics{} = nothing
-//   launch               grid (ceil(SQ / BQ), Heads, batch); block and BQ in the two files; the kernel
-//                        says __launch_bounds__(threads, 1)
+// Contract of an instantiation (attention_mma.cuh for gk_f16 and gk_bf16, attention_simt.cuh for
+// float):
+//   Shape       gk_attention_shape<Heads, KvHeads, SQ, SK, D, Causal, Offset, Window>
+//                 Causal: query i sees keys j <= i + Offset (Offset = SK - SQ aligns the ends)
+//                 Window > 0: and only j > i + Offset - Window
+//   q, k, v     gk_heads<T, batchStride, headStride, rowStride>{pointer} (the last dimension is
+//               contiguous), or an operand gk_computed_heads<T>(f) with f(b, h, s, d), e.g. rotary
+//               embedding fused as a prologue
+//   scale       float factor on the products
+//   score       (float s, gk_i64 b, int h, int i, int j) -> float: bias, soft cap, a mask that
+//               returns -gk_inf(). gk_plain_score{} = s
+//   epilogue    (float acc or float (&acc)[V], gk_i64 b, int h, int i, int d)
+//   statistics  (float lse, gk_i64 b, int h, int i): the natural logarithm of the row's sum of
+//               exponentials, for a backward pass. gk_no_statistics{} = nothing
+//   launch      grid (ceil(SQ / BQ), Heads, batch); block and BQ in the two files; the kernel says
+//               __launch_bounds__(threads, 1)
 // A row with every key masked gives NaN, as the softmax it stands for does. D % V == 0. Example:
 //
 //   using shape = gk_attention_shape<12, 12, 128, 128, 64, true>;
@@ -105,8 +106,9 @@ GK_DEV float gk_log2(float x) {
 #endif
 }
 
-/// Rows row0 .. row0 + ROWS - 1 of a head into shared memory at PLACE::at(row, d); zeros beyond LIMIT rows
-/// and D columns, up to DP. Copies by cp.async where a width of 4 bytes or more allows it.
+/// Rows row0 .. row0 + ROWS - 1 of a head into shared memory at PLACE::at(row, d); zeros beyond
+/// LIMIT rows and D columns, up to DP. Copies by cp.async where a width of 4 bytes or more allows
+/// it.
 template <class Place, int ROWS, int D, int DP, int LIMIT, int THREADS, class Operand>
 GK_DEV void gk_fetch_rows(typename Operand::element *to, const Operand &operand, gk_i64 b, int h,
                           int row0) {

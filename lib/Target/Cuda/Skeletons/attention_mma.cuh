@@ -2,8 +2,8 @@
 //
 //   block 128 threads, BQ = 64 queries: each of 4 warps owns 16; tiles of 64 keys (32 when P = 128)
 //   D <= 128; shared memory 256 * P bytes with P = D rounded up to a power of two >= 16
-// The queries' fragments stay in registers. While the scores of a tile are computed its values are still
-// on their way, and the next keys arrive during the softmax:
+// The queries' fragments stay in registers. While the scores of a tile are computed its values are
+// still on their way, and the next keys arrive during the softmax:
 //
 //   wait K(t) | S = Q K(t)' | fetch K(t+1) | softmax | wait V(t) | O += P V(t) | fetch V(t+1)
 #ifndef GPUCC_ATTENTION_MMA_CUH
@@ -48,7 +48,9 @@ GK_DEV void gk_attention_mma(const Q &q, const K &k, const Values &v, float scal
     gk_ldmatrix_x4(fq[d], sk + place::at(warp * 16 + (lane & 15), d * 16 + (lane >> 4) * 8));
   __syncthreads();
 
-  auto fetchKeys = [&](int j0) { gk_fetch_rows<place, BK, s::d, DP, s::sk, threads>(sk, k, b, kvHead, j0); };
+  auto fetchKeys = [&](int j0) {
+    gk_fetch_rows<place, BK, s::d, DP, s::sk, threads>(sk, k, b, kvHead, j0);
+  };
   auto fetchValues = [&](int j0) {
     gk_fetch_rows<place, BK, s::d, DP, s::sk, threads>(sv, v, b, kvHead, j0);
   };
@@ -82,8 +84,8 @@ GK_DEV void gk_attention_mma(const Q &q, const K &k, const Values &v, float scal
 #pragma unroll
       for (int n = 0; n < BK / 16; ++n) {
         gk_u32 f[4];
-        gk_ldmatrix_x4(f, sk + place::at(n * 16 + (lane & 7) + (lane >> 4) * 8,
-                                         d * 16 + (lane >> 3 & 1) * 8));
+        gk_ldmatrix_x4(
+            f, sk + place::at(n * 16 + (lane & 7) + (lane >> 4) * 8, d * 16 + (lane >> 3 & 1) * 8));
         const gk_u32 f0[2] = {f[0], f[1]}, f1[2] = {f[2], f[3]};
         gk_mma<T>(p[2 * n], fq[d], f0);
         gk_mma<T>(p[2 * n + 1], fq[d], f1);
@@ -110,7 +112,8 @@ GK_DEV void gk_attention_mma(const Q &q, const K &k, const Values &v, float scal
         const float other = gk_shfl_xor(high, lanes);
         high = other > high ? other : other != other ? other : high;
       }
-      const float base = high == -gk_inf() ? 0.0f : high; // nothing seen yet: all exponents are -inf
+      const float base =
+          high == -gk_inf() ? 0.0f : high; // nothing seen yet: all exponents are -inf
       const float shrink = gk_exp2((top[half] - base) * log2e);
       top[half] = high;
       float part = 0.0f;
@@ -133,14 +136,15 @@ GK_DEV void gk_attention_mma(const Q &q, const K &k, const Values &v, float scal
     __syncthreads();
 #pragma unroll
     for (int j = 0; j < BK / 16; ++j) {
-      const gk_u32 fp[4] = {gk_pack<T>(p[2 * j][0], p[2 * j][1]), gk_pack<T>(p[2 * j][2], p[2 * j][3]),
+      const gk_u32 fp[4] = {gk_pack<T>(p[2 * j][0], p[2 * j][1]),
+                            gk_pack<T>(p[2 * j][2], p[2 * j][3]),
                             gk_pack<T>(p[2 * j + 1][0], p[2 * j + 1][1]),
                             gk_pack<T>(p[2 * j + 1][2], p[2 * j + 1][3])};
 #pragma unroll
       for (int n = 0; n < DP / 16; ++n) {
         gk_u32 f[4];
-        gk_ldmatrix_x4_trans(f, sv + place::at(j * 16 + (lane & 7) + (lane >> 3 & 1) * 8,
-                                               n * 16 + (lane >> 4) * 8));
+        gk_ldmatrix_x4_trans(
+            f, sv + place::at(j * 16 + (lane & 7) + (lane >> 3 & 1) * 8, n * 16 + (lane >> 4) * 8));
         const gk_u32 f0[2] = {f[0], f[1]}, f1[2] = {f[2], f[3]};
         gk_mma<T>(o[2 * n], fp, f0);
         gk_mma<T>(o[2 * n + 1], fp, f1);

@@ -1,8 +1,8 @@
 // attention_simt.cuh - attention on ordinary cores, float; contract in attention.cuh.
 //
 //   block 128 threads, BQ = 32 queries: four threads share a row; tiles of 16 keys
-//   D <= 160; shared memory (64 * (P + 4) + 640) * 4 bytes with P = D rounded up to a multiple of 16;
-//   V is 1, 2 or 4
+//   D <= 160, V is 1, 2 or 4
+//   shared memory (64 * (P + 4) + 640) * 4 bytes, P = D rounded up to a multiple of 16
 #ifndef GPUCC_ATTENTION_SIMT_CUH
 #define GPUCC_ATTENTION_SIMT_CUH
 #include "attention.cuh"

@@ -1,27 +1,31 @@
-// conv.cuh - convolution and its two gradients as implicit matrix products on ordinary cores, float.
+// conv.cuh - convolution and its two gradients as implicit matrix products, ordinary cores, float.
 //
-// The matrices of gemm_simt.cuh are computed from the tensors while they are read; nothing is unfolded in
-// memory. With (g = group, co and ci inside the group, j = position):
+// The matrices of gemm_simt.cuh are computed from the tensors while they are read; nothing is
+// unfolded in memory. With x, y the image and the result, dx, dy, dw gradients, channels inside
+// their group:
 //
-//   forward           y(n, co, oh, ow) = sum over (ci, kh, kw)  of w(co, ci, kh, kw) * x(n, ci, ih, iw)
-//   backward data     x'(n, ci, ih, iw) = sum over (co, kh, kw) of w(co, ci, kh, kw) * y'(n, co, oh, ow)
-//   backward weights  w'(co, ci, kh, kw) = sum over (n, oh, ow) of y'(n, co, oh, ow) * x(n, ci, ih, iw)
-//   where ih = oh * strideH - padTop + kh * dilationH, likewise iw; outside the image x is 0.
-// Each sum is one fma chain in the order of the list (the last index fastest): equal bits for all tiles.
+//   forward           y(n, co, oh, ow)   = sum (ci, kh, kw) of w(co, ci, kh, kw) * x(n, ci, ih, iw)
+//   backward data     dx(n, ci, ih, iw)  = sum (co, kh, kw) of w(co, ci, kh, kw) * dy(n, co, oh,
+//   ow) backward weights  dw(co, ci, kh, kw) = sum (n, oh, ow)  of dy(n, co, oh, ow) * x(n, ci, ih,
+//   iw) where ih = oh * strideH - padTop + kh * dilationH, likewise iw; outside the image x is 0.
+// Each sum is one fma chain in the order of its list (last index fastest): equal bits for all
+// tiles.
 //
 // Contract of an instantiation:
-//   Shape                gk_conv_shape<...> below, all extents; C and CO are those of the whole tensor
-//   BM ... V             the tile of gemm_simt.cuh; forward and backward data: OW % V == 0 (or W % V == 0);
-//                        backward weights: V == 1
-//   x, w, dy             functions (n, c, h, w) -> float, called inside the tensors only; channels counted
-//                        over all groups. w is called as w(co, ciInGroup, kh, kw):
-//                          [&](int n, int c, int h, int w) { return p0[((n * 64 + c) * 56 + h) * 56 + w]; }
-//   epilogue             (acc, n, co, oh, ow), (acc, n, ci, ih, iw) or (acc, co, ciInGroup, kh, kw); acc
-//                        is a float (V == 1) or float (&)[V], neighbours in the last index
-//   launch               as gemm_simt.cuh with grid z = groups and, for tiles BM x BN of
-//                          forward           M = CO / G,  N = batch * OH * OW
-//                          backward data     M = C / G,   N = batch * H * W
-//                          backward weights  M = CO / G,  N = C / G * KH * KW
+//   Shape      gk_conv_shape<...> below, all extents; C and CO are those of the whole tensor
+//   BM ... V   the tile of gemm_simt.cuh. Forward: OW % V == 0; backward data: W % V == 0; backward
+//              weights: V == 1
+//   x, dy      functions (n, c, h, w) -> float, called inside the tensor only, channels counted
+//   over
+//              all groups:
+//                [&](int n, int c, int h, int w) { return p0[((n * 64 + c) * 56 + h) * 56 + w]; }
+//   w          (co, ciInGroup, kh, kw) -> float
+//   epilogue   (acc, n, co, oh, ow), (acc, n, ci, ih, iw) or (acc, co, ciInGroup, kh, kw); acc is a
+//              float (V == 1) or float (&)[V], neighbours in the last index
+//   launch     as gemm_simt.cuh with grid z = groups and, for tiles BM x BN,
+//                forward           M = CO / G,  N = batch * OH * OW
+//                backward data     M = C / G,   N = batch * H * W
+//                backward weights  M = CO / G,  N = C / G * KH * KW
 // A one-dimensional convolution has H = KH = OH = 1.
 #ifndef GPUCC_CONV_CUH
 #define GPUCC_CONV_CUH

@@ -7,8 +7,8 @@
 // Contract of an instantiation (operands and epilogues: operand.cuh):
 //   template parameters  T             element type of the operands
 //                        M, N, K       extents of one batch
-//                        BM, BN, BK    tile of a block: multiples of the warp's tile; BK = 32 for 16-bit
-//                                      types, 16 for float (64 bytes)
+//                        BM, BN, BK    tile of a block: multiples of the warp's tile; BK = 32 for
+//                                      16-bit types, 16 for float (64 bytes)
 //                        WM, WN        tile of a warp: WM % 16 == 0, WN % 16 == 0
 //                        STAGES        tiles in flight, >= 2
 //                        V             columns per call of the epilogue, 1 to 8; N % V == 0
@@ -23,15 +23,18 @@
 //     gk_direct<gk_bf16, 0, 768, 1> a{p0};    // [M][K]
 //     gk_direct<gk_bf16, 0, 1, 2304> b{p1};   // [K][N]
 //     gk_gemm_mma<gk_bf16, 512, 2304, 768, 128, 128, 32, 64, 32, 3, 8>(
-//         a, b, [&](float (&acc)[8], gk_i64 b, int i, int j) { ... gk_store(p2 + i * 2304 + j, ...); });
+//         a, b, [&](float (&acc)[8], gk_i64 b, int i, int j) {
+//           ... gk_store(p2 + i * 2304 + j, ...);
+//         });
 //   }
 #ifndef GPUCC_GEMM_MMA_CUH
 #define GPUCC_GEMM_MMA_CUH
 #include "gk_tensor.cuh"
 #include "operand.cuh"
 
-/// A tile of an operand in shared memory: rows of `columns` elements, 16-byte chunks of a row exchanged
-/// by an exclusive or with the row, so that eight rows of one column are in eight different banks.
+/// A tile of an operand in shared memory: rows of `columns` elements, 16-byte chunks of a row
+/// exchanged by an exclusive or with the row, so that eight rows of one column are in eight
+/// different banks.
 template <class T, class Operand, int EXTENT, int K, int ROWS, int BK, int THREADS>
 struct gk_mma_tile {
   using plan = gk_read_plan<Operand, EXTENT, K>;
@@ -81,8 +84,8 @@ struct gk_mma_tile {
     } else if constexpr (alongDepth)
       gk_ldmatrix_x4(a, tile + at(m0 + (lane & 15), k0 + (lane >> 4) * 8));
     else
-      gk_ldmatrix_x4_trans(
-          a, tile + at(m0 + (lane >> 3 & 1) * 8, k0 + (lane & 7) + (lane >> 4) * 8));
+      gk_ldmatrix_x4_trans(a,
+                           tile + at(m0 + (lane >> 3 & 1) * 8, k0 + (lane & 7) + (lane >> 4) * 8));
   }
   /// Right fragments of columns n0 .. n0 + 7 (b[0]) and n0 + 8 .. n0 + 15 (b[1]).
   static GK_DEV_MEMBER void right(gk_u32 (&b)[2][2], const T *tile, int n0, int k0) {
@@ -92,13 +95,12 @@ struct gk_mma_tile {
       for (int j = 0; j < 2; ++j)
         GK_UNROLL
       for (int i = 0; i < 2; ++i)
-        b[j][i] = gk_bitcast<gk_u32>(
-            gk_to_tf32(tile[at(n0 + j * 8 + lane / 4, k0 + lane % 4 + i * 4)]));
+        b[j][i] =
+            gk_bitcast<gk_u32>(gk_to_tf32(tile[at(n0 + j * 8 + lane / 4, k0 + lane % 4 + i * 4)]));
     } else {
       gk_u32 q[4];
       if constexpr (alongDepth)
-        gk_ldmatrix_x4(q,
-                       tile + at(n0 + (lane & 7) + (lane >> 4) * 8, k0 + (lane >> 3 & 1) * 8));
+        gk_ldmatrix_x4(q, tile + at(n0 + (lane & 7) + (lane >> 4) * 8, k0 + (lane >> 3 & 1) * 8));
       else
         gk_ldmatrix_x4_trans(
             q, tile + at(n0 + (lane >> 4) * 8, k0 + (lane & 7) + (lane >> 3 & 1) * 8));
@@ -110,8 +112,8 @@ struct gk_mma_tile {
   }
 };
 
-/// Accumulators [MI][NI][4] of all warps -> epilogue in rows of V columns, through `stage` in shared
-/// memory: 16 rows of each warp at a time.
+/// Accumulators [MI][NI][4] of all warps -> epilogue in rows of V columns, through `stage` in
+/// shared memory: 16 rows of each warp at a time.
 template <int M, int N, int BM, int BN, int WM, int WN, int V, int MI, int NI, class Epilogue>
 GK_DEV void gk_mma_epilogue(float (&acc)[MI][NI][4], float *stage, int row0, int column0,
                             gk_i64 batch, Epilogue &epilogue) {

@@ -2,12 +2,13 @@
 //
 //   acc(b, i, j) = fma(A(b, i, K-1), B(b, j, K-1), ... fma(A(b, i, 0), B(b, j, 0), 0))
 //
-// Every sum runs over ascending k in one fma chain, whatever the tile: equal bits for all schedules.
+// Every sum runs over ascending k in one fma chain, whatever the tile: equal bits for all
+// schedules.
 //
 // Contract of an instantiation (operands and epilogues: operand.cuh):
 //   template parameters  M, N, K       extents of one batch
-//                        BM, BN, BK    tile of a block, TM x TN of a thread; BM % TM == 0, BN % TN == 0,
-//                                      TN % V == 0
+//                        BM, BN, BK    tile of a block, TM x TN of a thread; BM % TM, BN % TN and
+//                                      TN % V are 0, V is 1, 2 or 4
 //                        V             columns per call of the epilogue; N % V == 0
 //   launch               block  (BM / TM) * (BN / TN) threads, one dimension; the kernel says
 //                               __launch_bounds__(threads, 1), else ptxas spills for occupancy
@@ -18,10 +19,11 @@
 //   extern "C" __global__ void __launch_bounds__(256, 1) dense(const float *__restrict__ p0, ...) {
 //     gk_direct<float, 0, 784, 1> a{p0};      // [M][K] row-major
 //     gk_direct<float, 0, 1, 128> w{p1};      // [K][N] row-major: the column is contiguous
-//     gk_gemm_simt<64, 128, 784, 64, 64, 16, 4, 4, 4>(a, w, [&](float (&acc)[4], gk_i64 b, int i, int j) {
-//       alignas(16) float t[4]; ...
-//       gk_store(p3 + i * 128 + j, gk_load<float, 4>(t + 0));
-//     });
+//     gk_gemm_simt<64, 128, 784, 64, 64, 16, 4, 4, 4>(
+//         a, w, [&](float (&acc)[4], gk_i64 b, int i, int j) {
+//           alignas(16) float t[4]; ...
+//           gk_store(p3 + i * 128 + j, gk_load<float, 4>(t + 0));
+//         });
 //   }
 #ifndef GPUCC_GEMM_SIMT_CUH
 #define GPUCC_GEMM_SIMT_CUH
@@ -63,8 +65,7 @@ template <class Operand, int EXTENT, int K, int ROWS, int BK, int THREADS> struc
         GK_UNROLL
       for (int v = 0; v < V; ++v)
         tile[(at.d + (plan::alongDepth ? v : 0)) * (ROWS + 4) + at.r] = held[g].v[v];
-      else
-        gk_store(tile + at.d * (ROWS + 4) + at.r, held[g]);
+      else gk_store(tile + at.d * (ROWS + 4) + at.r, held[g]);
     }
   }
 };
@@ -74,8 +75,14 @@ template <int M, int N, int K, int BM, int BN, int BK, int TM, int TN, int V, cl
 GK_DEV void gk_gemm_simt(const A &a, const B &b, Epilogue &&epilogue) {
   constexpr int columns = BN / TN, threads = BM / TM * columns;
   constexpr int sizeA = BK * (BM + 4), sizeB = BK * (BN + 4);
-  constexpr int C = TN % 4 == 0 ? 4 : TN % 2 == 0 ? 2 : 1, R = TM % 4 == 0 ? 4 : TM % 2 == 0 ? 2 : 1;
-  static_assert(BM % TM == 0 && BN % TN == 0 && TN % V == 0 && N % V == 0, "see the contract above");
+  constexpr int C = TN % 4 == 0   ? 4
+                    : TN % 2 == 0 ? 2
+                                  : 1,
+                R = TM % 4 == 0   ? 4
+                    : TM % 2 == 0 ? 2
+                                  : 1;
+  static_assert(BM % TM == 0 && BN % TN == 0 && TN % V == 0 && N % V == 0,
+                "see the contract above");
   GK_SHARED(float, tiles, [2 * (sizeA + sizeB)]);
   constexpr int tilesN = (N + BN - 1) / BN;
   const int row0 = blockIdx.x / tilesN * BM, column0 = blockIdx.x % tilesN * BN;

@@ -1,9 +1,9 @@
 // gk.cuh - the fixed wrappers that every generated kernel is written against.
 //
-// One text for three compilers. NVRTC and clang's CUDA mode see the device (GK_DEVICE = 1) and need no
-// other header; clang as plain C++ sees the executor of `runtime/emulation/simt`, whose device.h stands
-// in front of this text. A kernel never asks which one it is compiled by. Example of what the CUDA
-// printer emits:
+// One text for three compilers. NVRTC and clang's CUDA mode see the device (GK_DEVICE = 1) and need
+// no other header; clang as plain C++ sees the executor of `runtime/emulation/simt`, whose device.h
+// stands in front of this text. A kernel never asks which one it is compiled by. Example of what
+// the CUDA printer emits:
 //
 //   extern "C" __global__ void __launch_bounds__(256) scale(const gk_bf16 *__restrict__ x,
 //                                                           gk_bf16 *__restrict__ y) {
@@ -13,7 +13,8 @@
 //     gk_store(y + i, v);
 //   }
 //
-// Bits: nothing here contracts a multiplication with an addition; compile with -fmad=false (NVRTC) or
+// Bits: nothing here contracts a multiplication with an addition; compile with -fmad=false (NVRTC)
+// or
 // -ffp-contract=off (clang) and write fmaf where a fused one is meant. All conversions round to
 // nearest even, keep denormals, and turn every NaN into the canonical one of the PTX ISA (0x7fff,
 // 0x7fffffff).
@@ -89,8 +90,8 @@ template <> struct gk_word<32> {
 };
 #endif
 
-/// Loads N elements from an address aligned to N * sizeof(T) (16 bytes suffice for 32), global, shared
-/// or local.
+/// Loads N elements from an address aligned to N * sizeof(T) (16 bytes suffice for 32), global,
+/// shared or local.
 template <class T, int N> GK_DEV gk_vec<T, N> gk_load(const T *p) {
 #if GK_DEVICE
   return gk_bitcast<gk_vec<T, N>>(
@@ -103,9 +104,9 @@ template <class T, int N> GK_DEV void gk_store(T *p, gk_vec<T, N> x) {
 #if GK_DEVICE
   using word = typename gk_word<sizeof(T) * N>::type;
 #if defined(__CUDACC_RTC__)
-  // NVRTC splits a vector store into scalars before it puts neighbours together again, and misses some
-  // when several stores share a block; this one it cannot split. The test costs nothing: a pointer's
-  // space is known after inlining.
+  // NVRTC splits a vector store into scalars before it puts neighbours together again, and misses
+  // some when several stores share a block; this one it cannot split. The test costs nothing: a
+  // pointer's space is known after inlining.
   if constexpr (sizeof(word) == 8 || sizeof(word) == 16)
     if (__isGlobal(p)) {
       __stwb(reinterpret_cast<word *>(p), gk_bitcast<word>(x));
@@ -257,9 +258,9 @@ GK_DEV float gk_minimum(float a, float b) {
 template <class T> GK_DEV T gk_maximum(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }
 template <class T> GK_DEV T gk_minimum(T a, T b) { return a != a ? a : b != b ? b : a < b ? a : b; }
 
-/// The combiners of reductions. `maxnum` and `minnum` keep the first of two equal zeros and ignore a
-/// NaN on the right, which is what the host's one-instruction form does: start them at -inf and +inf.
-/// `ordered` says that exchanging the operands can change the bits.
+/// The combiners of reductions. `maxnum` and `minnum` keep the first of two equal zeros and ignore
+/// a NaN on the right, which is what the host's one-instruction form does: start them at -inf and
+/// +inf. `ordered` says that exchanging the operands can change the bits.
 struct gk_add {
   static constexpr bool ordered = false;
   template <class T> GK_DEV T of(T a, T b) { return a + b; }
@@ -317,8 +318,8 @@ template <class T> GK_DEV T gk_shfl(T x, int from) {
 }
 #define gk_barrier() __syncthreads()
 
-/// Adds and returns the old value, relaxed, device scope. The order of float additions is not fixed:
-/// generated code uses it only for integers.
+/// Adds and returns the old value, relaxed, device scope. The order of float additions is not
+/// fixed: generated code uses it only for integers.
 template <class T> GK_DEV T gk_atomic_add(T *p, T x) {
 #if GK_DEVICE
   return atomicAdd(p, x);
@@ -329,11 +330,12 @@ template <class T> GK_DEV T gk_atomic_add(T *p, T x) {
 
 // ---- 6. Reductions -----------------------------------------------------------------------------
 // The tree is a function of P alone. P partial results, one per residue of the linear index mod P
-// (P = clamp(pow2(extent), 32, 1024)), are combined by residue bits 4, 5, ... upwards, then 3, 2, 1,
+// (P = clamp(pow2(extent), 32, 1024)), are combined by residue bits 4, 5, ... upwards, then 3, 2,
+// 1,
 // 0. T threads hold V consecutive residues each, T * V = P.
 
-/// w[0], w[stride], ... N values, index bit 0 first. A recursion, because NVRTC puts arrays of nested
-/// loops whose bounds change into local memory.
+/// w[0], w[stride], ... N values, index bit 0 first. A recursion, because NVRTC puts arrays of
+/// nested loops whose bounds change into local memory.
 template <class Op, int N, class E> GK_DEV E gk_pairs(const E *w, int stride) {
   if constexpr (N == 1)
     return w[0];
@@ -342,7 +344,8 @@ template <class Op, int N, class E> GK_DEV E gk_pairs(const E *w, int stride) {
     return Op::of(low, gk_pairs<Op, N / 2>(w + N / 2 * stride, stride));
   }
 }
-/// The fixed tree over G values: bits 4 and up, then 3, 2, 1, 0. S is the recursion's, start with 1.
+/// The fixed tree over G values: bits 4 and up, then 3, 2, 1, 0. S is the recursion's, start with
+/// 1.
 template <class Op, int G, int S, class E> GK_DEV E gk_tree(const E *w, int stride) {
   if constexpr (S < 16 && S < G) {
     const E low = gk_tree<Op, G, 2 * S>(w, stride);
@@ -351,9 +354,9 @@ template <class Op, int G, int S, class E> GK_DEV E gk_tree(const E *w, int stri
     return gk_pairs<Op, G / S>(w, S * stride);
 }
 
-/// Reduces the T * V accumulators of one group of T threads; every thread gets the result. The block
-/// holds G groups of T consecutive threads. T is a power of two; T >= 32 means whole warps. All
-/// threads of the block call it.
+/// Reduces the T * V accumulators of one group of T threads; every thread gets the result. The
+/// block holds G groups of T consecutive threads. T is a power of two; T >= 32 means whole warps.
+/// All threads of the block call it.
 ///   float sum = gk_reduce<gk_add, 256, 1>(acc);   // acc: float[4], P = 1024
 template <class Op, int T, int G, class E, int V> GK_DEV E gk_reduce(E (&a)[V]) {
   constexpr int W = T < 32 ? T : 32;
@@ -417,10 +420,10 @@ template <class Op, int T, int G, class E, int V> GK_DEV E gk_reduce(E (&a)[V]) 
   }
 }
 
-/// Over the leading dimensions: the block's T threads hold U * (V / U) accumulators each, flat index
-/// (u * T + thread) * (V / U) + v of a row-major [G][B] array (G partial results of B columns).
-/// out[c], in shared memory, receives column c by the tree over G. All threads call it; it ends in a
-/// barrier.   gk_reduce_to<gk_add, 256, 32>(acc, s0);   // acc: float[4], G = 32
+/// Over the leading dimensions: the block's T threads hold U * (V / U) accumulators each, flat
+/// index (u * T + thread) * (V / U) + v of a row-major [G][B] array (G partial results of B
+/// columns). out[c], in shared memory, receives column c by the tree over G. All threads call it;
+/// it ends in a barrier.   gk_reduce_to<gk_add, 256, 32>(acc, s0);   // acc: float[4], G = 32
 template <class Op, int T, int B, int U = 1, class E, int V>
 GK_DEV void gk_reduce_to(E (&a)[V], E *out) {
   constexpr int G = T * V / B, each = V / U;

@@ -3,9 +3,9 @@
 // cp.async, ldmatrix and mma.sync as functions whose meaning is the PTX ISA's, on the device by one
 // instruction each and under `runtime/emulation/simt` by the executor. The usual life of a tile:
 //
-//   gk_cp_async<16>(&sA[stage][row][col], a + row * lda + col, row < m ? 16 : 0);  // zero-fills a tail
+//   gk_cp_async<16>(&sA[stage][row][col], a + row * lda + col, row < m ? 16 : 0); // tail: zeros
 //   gk_cp_commit();
-//   gk_cp_wait<1>();            // all but the newest group have landed - for this thread
+//   gk_cp_wait<1>();            // all but the newest group have landed: for this thread,
 //   __syncthreads();            // ... and for the others
 //   gk_u32 fa[4], fb[4];
 //   gk_ldmatrix_x4(fa, &sA[stage][lane & 15][(lane >> 4) * 8]);
@@ -21,9 +21,9 @@
 GK_DEV gk_u32 gk_smem(const void *p) { return (gk_u32)__cvta_generic_to_shared(p); }
 #endif
 
-/// Copies `valid` of Bytes (4, 8 or 16, both addresses aligned to Bytes) from global to shared memory
-/// and fills the rest with zeros. With valid = 0 the source is not read, but must be a legal pointer
-/// value.
+/// Copies `valid` of Bytes (4, 8 or 16, both addresses aligned to Bytes) from global to shared
+/// memory and fills the rest with zeros. With valid = 0 the source is not read, but must be a legal
+/// pointer value.
 template <int Bytes> GK_DEV void gk_cp_async(void *to, const void *from, int valid = Bytes) {
 #if GK_DEVICE
   if constexpr (Bytes == 16)
@@ -54,8 +54,9 @@ template <int N> GK_DEV void gk_cp_wait() {
 #endif
 }
 
-/// Four 8x8 matrices of 16-bit elements: lane l names row l % 8 of matrix l / 8 (16 bytes, aligned);
-/// r[i] of lane l is elements 2 * (l % 4), + 1 of row l / 4 of matrix i. `_trans` transposes each.
+/// Four 8x8 matrices of 16-bit elements: lane l names row l % 8 of matrix l / 8 (16 bytes,
+/// aligned); r[i] of lane l is elements 2 * (l % 4), + 1 of row l / 4 of matrix i. `_trans`
+/// transposes each.
 GK_DEV void gk_ldmatrix_x4(gk_u32 (&r)[4], const void *row) {
 #if GK_DEVICE
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -77,9 +78,9 @@ GK_DEV void gk_ldmatrix_x4_trans(gk_u32 (&r)[4], const void *row) {
 #endif
 }
 
-/// d += a * b on a tensor core, fragments as in the PTX ISA. T = gk_f16 or gk_bf16: m16n8k16, a holds
-/// four registers of two elements, b two. T = float: m16n8k8 on tf32 bit patterns (gk_to_tf32).
-/// Accumulation in float; the order inside one instruction is the hardware's.
+/// d += a * b on a tensor core, fragments as in the PTX ISA. T = gk_f16 or gk_bf16: m16n8k16, a
+/// holds four registers of two elements, b two. T = float: m16n8k8 on tf32 bit patterns
+/// (gk_to_tf32). Accumulation in float; the order inside one instruction is the hardware's.
 template <class T> GK_DEV void gk_mma(float (&d)[4], const gk_u32 (&a)[4], const gk_u32 (&b)[2]) {
 #if GK_DEVICE
   if constexpr (gk_same<T, gk_f16>)

@@ -1,4 +1,4 @@
-//===- Cubin.cpp - ELF sections, resource attributes, opcodes ---------------------===//
+//===- Cubin.cpp - ELF sections, resource attributes, opcodes -------------===//
 
 #include "gpucc/Target/Cuda/Cubin.h"
 
@@ -69,7 +69,10 @@ Instruction classify(unsigned opcode) {
   switch (opcode) {
   case 0x23c:
     return Instruction::HMMA;
-  case 0x5f0: case 0xdf0: case 0x9f0: case 0x1f0:
+  case 0x5f0:
+  case 0xdf0:
+  case 0x9f0:
+  case 0x1f0:
     return Instruction::HGMMA;
   case 0x83b:
     return Instruction::LDSM;
@@ -79,29 +82,51 @@ Instruction classify(unsigned opcode) {
     return Instruction::UTMALDG;
   case 0x981:
     return Instruction::LDG;
-  case 0x986: case 0x385: case 0x386:
+  case 0x986:
+  case 0x385:
+  case 0x386:
     return Instruction::STG;
   case 0x984:
     return Instruction::LDS;
-  case 0x388: case 0x988:
+  case 0x388:
+  case 0x988:
     return Instruction::STS;
   case 0x983:
     return Instruction::LDL;
-  case 0x387: case 0x987:
+  case 0x387:
+  case 0x987:
     return Instruction::STL;
-  case 0xb1d: case 0x31d:
+  case 0xb1d:
+  case 0x31d:
     return Instruction::BAR;
-  case 0xf89: case 0x589: case 0x989: case 0x389:
+  case 0xf89:
+  case 0x589:
+  case 0x989:
+  case 0x389:
     return Instruction::SHFL;
   case 0x308:
     return Instruction::MUFU;
-  case 0x223: case 0x423: case 0x823: case 0xc23:
+  case 0x223:
+  case 0x423:
+  case 0x823:
+  case 0xc23:
     return Instruction::FFMA;
-  case 0x221: case 0x421: case 0x821: case 0xc21:
+  case 0x221:
+  case 0x421:
+  case 0x821:
+  case 0xc21:
     return Instruction::FADD;
-  case 0x220: case 0x420: case 0x820: case 0xc20:
+  case 0x220:
+  case 0x420:
+  case 0x820:
+  case 0xc20:
     return Instruction::FMUL;
-  case 0x9a8: case 0x3a8: case 0x98e: case 0x3a9: case 0x9a9: case 0x9a6:
+  case 0x9a8:
+  case 0x3a8:
+  case 0x98e:
+  case 0x3a9:
+  case 0x9a9:
+  case 0x9a6:
     return Instruction::ATOM;
   default:
     return Instruction::Other;

@@ -1,4 +1,4 @@
-//===- DiskCache.cpp - SHA-256 and atomic files -----------------------------------===//
+//===- DiskCache.cpp - SHA-256 and atomic files ---------------------------===//
 
 #include "lib/Target/Cuda/Toolchain/DiskCache.h"
 

@@ -1,4 +1,4 @@
-//===- DiskCache.h - Compiled code kept between runs -------------------*- C++ -*-===//
+//===- DiskCache.h - Compiled code kept between runs -------------*- C++ -*-===//
 //
 // One file per entry, FOLDER/ab/abcdef….bin, named by the SHA-256 of everything that determines the
 // content. A file starts with the SHA-256 of its payload, so a torn or edited one reads as absent.

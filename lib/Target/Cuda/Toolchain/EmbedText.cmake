@@ -1,5 +1,5 @@
-# gpucc_embed_text(OUT FUNCTION files...): appends to the C++ file OUT a function that returns the texts
-# of the files under their base names. Re-runs when one of them changes.
+# gpucc_embed_text(OUT FUNCTION files...): appends to the C++ file OUT a function that returns the
+# texts of the files under their base names. Re-runs when one of them changes.
 function(gpucc_embed_text out function)
   set(texts "")
   set(table "")

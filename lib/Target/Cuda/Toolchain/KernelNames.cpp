@@ -1,4 +1,4 @@
-//===- KernelNames.cpp - Names of the kernels in a kernel file --------------------===//
+//===- KernelNames.cpp - Names of the kernels in a kernel file ------------===//
 
 #include "gpucc/Target/Cuda/Toolchain.h"
 
@@ -17,8 +17,8 @@ static size_t afterParentheses(std::string_view text, size_t open) {
   return text.size();
 }
 
-/// `__global__ void __launch_bounds__(256) name(...)` -> name: the last identifier before the parameter
-/// list, that is before a parenthesis that no attribute-like word (`__...__`) owns.
+/// `__global__ void __launch_bounds__(256) name(...)` -> name: the last identifier before the
+/// parameter list, that is before a parenthesis that no attribute-like word (`__...__`) owns.
 std::vector<std::string> gpucc::cuda::kernelNames(std::string_view text) {
   constexpr std::string_view marker = "__global__";
   std::vector<std::string> names;

@@ -1,7 +1,7 @@
-//===- KernelText.h - Texts embedded when gpucc is built ---------------*- C++ -*-===//
+//===- KernelText.h - Texts embedded when gpucc is built ---------*- C++ -*-===//
 //
-// `kernelHeaders()` (Toolchain.h) are lib/Target/Cuda/Skeletons/*.cuh; `simtHeaders()` are device.h and
-// image.cpp of runtime/emulation/simt. CMake writes both into one generated source file.
+// `kernelHeaders()` (Toolchain.h) are lib/Target/Cuda/Skeletons/*.cuh; `simtHeaders()` are device.h
+// and image.cpp of runtime/emulation/simt. CMake writes both into one generated source file.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_LIB_TARGET_CUDA_TOOLCHAIN_KERNELTEXT_H

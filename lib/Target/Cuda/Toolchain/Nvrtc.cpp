@@ -1,4 +1,4 @@
-//===- Nvrtc.cpp - NVIDIA's run-time compiler, loaded when needed -----------------===//
+//===- Nvrtc.cpp - NVIDIA's run-time compiler, loaded when needed ---------===//
 //
 // Only the functions and result codes used here are declared; they are part of NVRTC's stable ABI
 // (unchanged since CUDA 11.1), so no header of the toolkit is needed to build gpucc.
@@ -104,8 +104,8 @@ std::shared_ptr<NvrtcLibrary> NvrtcLibrary::open(const std::string &path, std::s
   library->fn = std::make_unique<Functions>();
   bool complete = true;
   auto load = [&](auto &function, const char *name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
-        dlsym(library->handle, name));
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library->handle, name));
     complete = complete && function;
   };
   Functions &fn = *library->fn;
@@ -137,10 +137,9 @@ NvrtcLibrary::~NvrtcLibrary() {
 Code NvrtcLibrary::compile(const std::string &text, const std::string &arch,
                            const CompileOptions &options) const {
   const bool toPtx = arch.rfind("compute_", 0) == 0;
-  std::vector<std::string> flags = {"--gpu-architecture=" + arch, "-std=c++20",
-                                    "-fmad=false",                "-default-device",
-                                    "--pre-include=gk.cuh",
-                                    "-diag-suppress=177"};
+  std::vector<std::string> flags = {
+      "--gpu-architecture=" + arch, "-std=c++20",        "-fmad=false", "-default-device",
+      "--pre-include=gk.cuh",       "-diag-suppress=177"};
   append(flags, options.extra);
   std::vector<std::string_view> parts = {"nvrtc", versionText, text};
   std::vector<const char *> names, texts, words;
@@ -171,8 +170,8 @@ Code NvrtcLibrary::compile(const std::string &text, const std::string &arch,
   while (!code.log.empty() && code.log.back() == '\0')
     code.log.pop_back();
   if (result == 0)
-    code.bytes = toPtx ? sized(fn->ptxSize, fn->ptx, program)
-                       : sized(fn->cubinSize, fn->cubin, program);
+    code.bytes =
+        toPtx ? sized(fn->ptxSize, fn->ptx, program) : sized(fn->cubinSize, fn->cubin, program);
   else
     code.log = std::string("NVRTC ") + versionText + " for " + arch + ": " +
                fn->errorString(result) + "\n" + code.log;

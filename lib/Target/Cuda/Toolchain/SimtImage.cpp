@@ -1,8 +1,9 @@
-//===- SimtImage.cpp - Kernel text to an image for the CPU executor ---------------===//
+//===- SimtImage.cpp - Kernel text to an image for the CPU executor -------===//
 //
-// clang compiles the kernel file as C++ behind a precompiled header (device.h of the executor, gk.cuh,
-// gk_tensor.cuh) and links it with the fixed image.cpp: about 0.1 s + 0.07 s per kernel. The folder of
-// headers, precompiled header and image.o is made once per compiler and text of the headers:
+// clang compiles the kernel file as C++ behind a precompiled header (device.h of the executor,
+// gk.cuh, gk_tensor.cuh) and links it with the fixed image.cpp: about 0.1 s + 0.07 s per kernel.
+// The folder of headers, precompiled header and image.o is made once per compiler and text of the
+// headers:
 //
 //   CACHE/simt-<hash>/{device.h, gk.cuh, ..., pre.h, pre.h.pch, image.o}
 //
@@ -23,16 +24,22 @@ using namespace gpucc::cuda;
 namespace fs = std::filesystem;
 
 namespace {
-/// Flags that decide bits and checks; part of every key. x86-64-v3 has the FMA and f16 conversions of
-/// the kernels, and keeps an image loadable on machines other than the one that made it.
-const std::vector<std::string> baseFlags = {
-    "-std=c++20",         "-O1",
-    "-march=x86-64-v3",   "-fPIC",
-    "-ffp-contract=off",  "-fno-math-errno",
-    "-fno-fast-math",     "-fno-strict-aliasing",
-    "-fwrapv",            "-fno-exceptions",
-    "-fno-rtti",          "-nostdinc++",
-    "-gline-tables-only", "-Wno-everything"};
+/// Flags that decide bits and checks; part of every key. x86-64-v3 has the FMA and f16 conversions
+/// of the kernels, and keeps an image loadable on machines other than the one that made it.
+const std::vector<std::string> baseFlags = {"-std=c++20",
+                                            "-O1",
+                                            "-march=x86-64-v3",
+                                            "-fPIC",
+                                            "-ffp-contract=off",
+                                            "-fno-math-errno",
+                                            "-fno-fast-math",
+                                            "-fno-strict-aliasing",
+                                            "-fwrapv",
+                                            "-fno-exceptions",
+                                            "-fno-rtti",
+                                            "-nostdinc++",
+                                            "-gline-tables-only",
+                                            "-Wno-everything"};
 const std::vector<std::string> kernelFlags = {"-fsanitize=thread", "-mllvm",
                                               "-tsan-instrument-func-entry-exit=0"};
 
@@ -114,7 +121,8 @@ std::string buildBase(const std::string &clang, const std::string &folder) {
 } // namespace
 
 std::shared_ptr<SimtCompiler> SimtCompiler::open(const std::string &clangName,
-                                                 const std::string &cacheFolder, std::string &error) {
+                                                 const std::string &cacheFolder,
+                                                 std::string &error) {
   std::shared_ptr<SimtCompiler> compiler(new SimtCompiler);
   if (cacheFolder.empty()) {
     error = "simt images need a cache folder for their precompiled header; name one";
@@ -134,7 +142,8 @@ std::shared_ptr<SimtCompiler> SimtCompiler::open(const std::string &clangName,
     }
   }
   if (compiler->clang.empty()) {
-    error = "cannot run clang (tried " + tried + "), which makes simt images; install clang-22 or "
+    error = "cannot run clang (tried " + tried +
+            "), which makes simt images; install clang-22 or "
             "name its path";
     return nullptr;
   }
@@ -153,7 +162,8 @@ std::shared_ptr<SimtCompiler> SimtCompiler::open(const std::string &clangName,
   // that another process making the same folder waits for.
   std::error_code ignored;
   fs::create_directories(compiler->baseFolder, ignored);
-  const int lock = ::open((compiler->baseFolder + "/lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+  const int lock =
+      ::open((compiler->baseFolder + "/lock").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
   if (lock >= 0)
     (void)lockf(lock, F_LOCK, 0);
   if (!fs::exists(compiler->baseFolder + "/image.o"))

@@ -1,4 +1,4 @@
-//===- Skeletons.cpp - Choose a tile ----------------------------------------------===//
+//===- Skeletons.cpp - Choose a tile --------------------------------------===//
 
 #include "gpucc/Target/Cuda/Skeletons.h"
 
@@ -7,15 +7,12 @@
 using namespace gpucc::cuda;
 
 /// Largest first. Every entry is exercised by test/emulation/GemmTest.cpp.
-static const GemmTile halfTiles[] = {{true, 128, 128, 32, 64, 32, 3},
-                                     {true, 64, 64, 32, 32, 32, 4},
-                                     {true, 32, 32, 32, 16, 16, 4}};
-static const GemmTile tf32Tiles[] = {{true, 128, 128, 16, 64, 32, 3},
-                                     {true, 64, 64, 16, 32, 32, 4},
-                                     {true, 32, 32, 16, 16, 16, 4}};
-static const GemmTile simtTiles[] = {{false, 128, 128, 8, 8, 8, 0},
-                                     {false, 64, 64, 16, 4, 4, 0},
-                                     {false, 16, 128, 16, 2, 4, 0}};
+static const GemmTile halfTiles[] = {
+    {true, 128, 128, 32, 64, 32, 3}, {true, 64, 64, 32, 32, 32, 4}, {true, 32, 32, 32, 16, 16, 4}};
+static const GemmTile tf32Tiles[] = {
+    {true, 128, 128, 16, 64, 32, 3}, {true, 64, 64, 16, 32, 32, 4}, {true, 32, 32, 16, 16, 16, 4}};
+static const GemmTile simtTiles[] = {
+    {false, 128, 128, 8, 8, 8, 0}, {false, 64, 64, 16, 4, 4, 0}, {false, 16, 128, 16, 2, 4, 0}};
 
 GemmTile gpucc::cuda::chooseGemmTile(const GemmProblem &p) {
   const auto &tiles = !p.tensorCores ? simtTiles : p.elementBytes == 2 ? halfTiles : tf32Tiles;
