@@ -11,11 +11,13 @@
 using namespace gpucc::rt;
 
 HostImages::~HostImages() {
-  for (auto &[id, handle] : handles)
-    dlclose(handle);
+  for (auto &[id, image] : images) {
+    dlclose(image.handle);
+    close(image.file);
+  }
 }
 
-Status HostImages::load(const PlanImage &plan, uint32_t id, void *&handle) {
+Status HostImages::load(const PlanImage &plan, uint32_t id, Image &image) {
   GPUCC_RT_TRY(plan.checkBlob(id));
   std::string name = concat("gpucc-blob-", id);
   int file = memfd_create(name.c_str(), MFD_CLOEXEC);
@@ -30,24 +32,26 @@ Status HostImages::load(const PlanImage &plan, uint32_t id, void *&handle) {
     }
     data += n, left -= static_cast<uint64_t>(n);
   }
-  handle = dlopen(concat("/proc/self/fd/", file).c_str(), RTLD_NOW | RTLD_LOCAL);
-  const char *problem = handle ? nullptr : dlerror();
-  close(file);
-  if (!handle)
+  image.handle = dlopen(concat("/proc/self/fd/", file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  image.file = file;
+  const char *problem = image.handle ? nullptr : dlerror();
+  if (!image.handle) {
+    close(file);
     return GPUCC_RT_FAIL(Code::invalidPlan, plan.name(), ": host code (blob ", id,
                          ") cannot be loaded: ", problem);
+  }
   return {};
 }
 
 Status HostImages::lookup(const PlanImage &plan, uint32_t id, const char *symbol,
                           HostKernel &kernel) {
-  auto found = handles.find(id);
-  if (found == handles.end()) {
-    void *handle = nullptr;
-    GPUCC_RT_TRY(load(plan, id, handle));
-    found = handles.emplace(id, handle).first;
+  auto found = images.find(id);
+  if (found == images.end()) {
+    Image image;
+    GPUCC_RT_TRY(load(plan, id, image));
+    found = images.emplace(id, image).first;
   }
-  kernel = reinterpret_cast<HostKernel>(dlsym(found->second, symbol));
+  kernel = reinterpret_cast<HostKernel>(dlsym(found->second.handle, symbol));
   if (!kernel)
     return GPUCC_RT_FAIL(Code::invalidPlan, plan.name(), ": host code (blob ", id,
                          ") has no kernel '", symbol, "'");

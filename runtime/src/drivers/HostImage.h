@@ -29,8 +29,14 @@ public:
   Status lookup(const PlanImage &plan, uint32_t id, const char *symbol, HostKernel &kernel);
 
 private:
-  Status load(const PlanImage &plan, uint32_t id, void *&handle);
-  std::map<uint32_t, void *> handles;
+  struct Image {
+    void *handle = nullptr;
+    /// Stays open as long as the handle: the loader takes a library of the same path name, here
+    /// /proc/self/fd/N, for the same library.
+    int file = -1;
+  };
+  Status load(const PlanImage &plan, uint32_t id, Image &image);
+  std::map<uint32_t, Image> images;
 };
 
 /// Can this CPU run code for `level` ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")?
