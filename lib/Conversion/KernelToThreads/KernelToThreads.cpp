@@ -53,6 +53,11 @@ Value ThreadKernel::array(int64_t elements, Type element, bool isShared) {
   return v;
 }
 
+void ThreadKernel::openEntry() {
+  Operation *first = index(0).getDefiningOp();
+  entry = OpBuilder::InsertPoint(first->getBlock(), first->getIterator());
+}
+
 scf::ForOp ThreadKernel::loop(int64_t from, int64_t to, int64_t step, bool unroll) {
   auto f = scf::ForOp::create(b, loc, index(from), index(to), index(step));
   f->setAttr(unrollAttr, b.getBoolAttr(unroll));
@@ -141,7 +146,7 @@ private:
 
   void bindViews(ThreadKernel &k) {
     Block &entry = func.getBody().front();
-    k.entry = OpBuilder::InsertPoint(&entry, entry.begin());
+    k.openEntry();
     for (auto [i, view] : llvm::enumerate(kernel.getArguments())) {
       k.views[view] = entry.getArgument(i);
       auto align = kernel.getArgAttrOfType<IntegerAttr>(i, viewAlignAttr);

@@ -86,8 +86,6 @@ FailureOr<Mapping> threads::chooseMapping(FuncOp kernel, ProgramOp program) {
   } else if (columns) {
     m.threads = threadsForColumns(columns);
   } else if (loops.size() == 1 && loops[0].getNumResults() == 0 &&
-             std::distance(program.getBody().front().begin(), program.getBody().front().end()) >=
-                 2 &&
              program.getBody().front().getOps<StoreOp>().empty()) {
     m.flat = true;
     m.threads = schedule && schedule.getThreads() ? schedule.getThreads() : blockThreads;

@@ -50,7 +50,7 @@ void lowerEpilogue(ThreadKernel &k, Region &from, Region &to, const Call &call) 
   Block *block = k.b.createBlock(&to, to.end(), types, locs);
   YieldOp::create(k.b, k.loc);
   k.b.setInsertionPointToStart(block);
-  k.entry = OpBuilder::InsertPoint(block, block->begin());
+  k.openEntry();
   ChunkEmitter body(k, call.columns, block->getArguments().back());
   if (call.columns > 1)
     body.bindArray(old.getArgument(0), block->getArgument(0));

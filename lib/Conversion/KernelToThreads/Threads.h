@@ -74,6 +74,8 @@ struct ThreadKernel {
   Value scaled(Value x, int64_t factor);
   /// An array of the thread, or of the block.
   Value array(int64_t elements, Type element, bool isShared = false);
+  /// Arrays are declared here, in front of everything that follows.
+  void openEntry();
   /// Sets the insertion point inside; the caller guards.
   mlir::scf::ForOp loop(int64_t from, int64_t to, int64_t step, bool unroll);
   /// Runs `body` where `condition` (null: always) holds.
