@@ -22,6 +22,7 @@ private:
   }
   bool chooseRoot();
   void spreadPositions(IndexMath &math);
+  bool placeSiblings(IndexMath &math);
   bool place(Value value, const Index &index);
   bool findReducedDims(IndexMath &math);
   bool checkOutputs(IndexMath &math);
@@ -168,9 +169,19 @@ void DomainFinder::spreadPositions(IndexMath &math) {
     for (Operation *op : ops)
       step(op);
   }
-  for (Value v : outputs) // siblings of equal size that share nothing
-    if (!domain.positions.contains(v) && shapeOf(v) == shapeOf(root))
-      place(v, domain.positions.lookup(root));
+}
+
+bool DomainFinder::placeSiblings(IndexMath &math) {
+  // Values of equal size that nothing relates are walked side by side.
+  SmallVector<Value> wanted(outputs);
+  for (Operation *op : domain.reductions)
+    wanted.push_back(op->getOperand(0));
+  for (Value v : wanted)
+    if (!domain.positions.contains(v) && sizeOf(v) == sizeOf(root)) {
+      Index at = domain.positions.lookup(root);
+      return place(v, math.reshape(at, shapeOf(root), shapeOf(v)));
+    }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -287,6 +298,9 @@ bool DomainFinder::demand(Value value, const Index &index, IndexMath &math,
            fail("it needs results of another program");
   }
   if (role == OpRole::Window) {
+    if (!domain.reductions.empty() || !domain.isFull(value) ||
+        domain.positions.lookup(value) != index)
+      return fail("a window's result is computed once per point");
     for (Value operand : op->getOperands())
       if (operand.getDefiningOp() && members.contains(operand.getDefiningOp()))
         return fail("what a window looks at is computed once, outside");
@@ -342,7 +356,9 @@ std::optional<ClusterDomain> DomainFinder::run() {
     domain.extents = extents;
     domain.positions.clear();
     domain.positions[root] = math.reshape(dims, extents, shapeOf(root));
-    spreadPositions(math);
+    do
+      spreadPositions(math);
+    while (placeSiblings(math));
     if (!math.isInexact() && (!findReducedDims(math) || !checkOutputs(math)))
       return std::nullopt;
     if (!math.isInexact() && !checkDemands(math) && !math.isInexact())

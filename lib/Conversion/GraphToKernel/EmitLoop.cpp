@@ -95,6 +95,8 @@ LogicalResult gpucc::emitLoop(KernelContext &k, const ClusterDomain &domain) {
   if (scalar)
     loop.push_back(1);
 
+  bool hasWindow =
+      llvm::any_of(k.ops, [](Operation *op) { return roleOf(op) == OpRole::Window; });
   PointEmitter point(k.context(), domain, k.views);
   OpBuilder top = k.builder();
   kernel::ProgramOp::create(top, k.loc(), programs, [&](OpBuilder &b, Location loc, ValueRange at) {
@@ -125,6 +127,8 @@ LogicalResult gpucc::emitLoop(KernelContext &k, const ClusterDomain &domain) {
     kernel::LoopOp::create(body, loc, loop, {}, {},
                            [&](OpBuilder &inner, Location, ValueRange variables) {
                              SmallVector<unsigned> numbers = open(inner, variables);
+                             if (hasWindow)
+                               point.setLowestLevel(1);
                              if (staged)
                                staged->use(point, numbers);
                              SmallVector<Value> scalars;

@@ -114,7 +114,7 @@ void PointEmitter::bindDigits(ArrayRef<unsigned> numbers) {
 }
 
 unsigned PointEmitter::levelOfVariables(AffineExpr e) {
-  unsigned level = 0;
+  unsigned level = lowestLevel;
   e.walk([&](AffineExpr sub) {
     if (auto d = dyn_cast<AffineDimExpr>(sub))
       level = std::max(level, variableLevels[d.getPosition()]);
@@ -129,7 +129,7 @@ unsigned PointEmitter::levelOfVariables(AffineExpr e) {
 unsigned PointEmitter::levelOf(AffineExpr e) { return levelOfVariables(toVariables(e)); }
 
 unsigned PointEmitter::levelOf(ArrayRef<AffineExpr> index) {
-  unsigned level = 0;
+  unsigned level = lowestLevel;
   for (AffineExpr e : index)
     level = std::max(level, levelOf(e));
   return level;
@@ -275,7 +275,7 @@ Value PointEmitter::underGuard(Value condition, unsigned level, function_ref<Val
 }
 
 Value PointEmitter::guardValue(ArrayRef<IndexGuard> guards, unsigned &level) {
-  level = guard.condition ? guard.level : 0;
+  level = guard.condition ? guard.level : lowestLevel;
   for (const IndexGuard &g : guards)
     level = std::max(level, levelOf(g.expr));
   OpBuilder &b = scopes[level].builder;

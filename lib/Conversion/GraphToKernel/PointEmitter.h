@@ -69,6 +69,9 @@ public:
   /// All memory accesses from here on (until the scope ends) happen only where 0 ≤ expr < size.
   void guardScope(mlir::AffineExpr overVariables, int64_t size);
 
+  /// Nothing is written at a level below; loops inside a point must stand in a loop.
+  void setLowestLevel(unsigned level) { lowestLevel = level; }
+
   //===--- Scalars --------------------------------------------------------===//
   mlir::Value get(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index);
   /// A scalar at the value's own position that is known without asking: a reduction's result, a
@@ -162,6 +165,7 @@ private:
   llvm::DenseMap<mlir::Value, Tile> tiles;
   llvm::DenseMap<mlir::Value, mlir::Value> defined;
   Guard guard;
+  unsigned lowestLevel = 0;
   mlir::Location location = mlir::UnknownLoc::get(math.getContext());
 };
 
