@@ -23,6 +23,12 @@
 #include "gpucc/Conversion/GraphToSched/Passes.h"
 #include "gpucc/Conversion/SchedToPlan/Passes.h"
 #include "gpucc/Transforms/Training/Passes.h"
+#ifdef GPUCC_HAS_ConversionKernelToThreads
+#include "gpucc/Conversion/KernelToLoops/Passes.h"
+#include "gpucc/Conversion/KernelToThreads/Passes.h"
+#include "gpucc/Transforms/Kernel/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#endif
 #ifdef GPUCC_HAS_ConversionFrontendToGraph
 #include "gpucc/Conversion/FrontendToGraph/FrontendToGraph.h"
 #endif
@@ -52,6 +58,9 @@ void gpucc::registerAllDialects(mlir::DialectRegistry &registry) {
 #ifdef GPUCC_HAS_Kernel
   registry.insert<kernel::KernelDialect>();
 #endif
+#ifdef GPUCC_HAS_ConversionKernelToThreads
+  registry.insert<mlir::gpu::GPUDialect>();
+#endif
   registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
                   mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
                   mlir::scf::SCFDialect, mlir::tensor::TensorDialect, mlir::vector::VectorDialect>();
@@ -73,5 +82,10 @@ void gpucc::registerAllPasses() {
   registerTransformsTrainingPasses();
 #ifdef GPUCC_HAS_TransformsDist
   registerTransformsDistPasses();
+#endif
+#ifdef GPUCC_HAS_ConversionKernelToThreads
+  registerTransformsKernelPasses();
+  registerConversionKernelToLoopsPasses();
+  registerConversionKernelToThreadsPasses();
 #endif
 }
