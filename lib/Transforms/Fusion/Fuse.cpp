@@ -19,7 +19,7 @@
 //   1. vertical: each group, first to last, takes its producers while the union
 //      has common loops (ClusterDomain) and the policy finds it worth while;
 //      cheap producers with other users are copied;
-//   2. siblings: neighbours that read the same tensor over the same loops;
+//   2. siblings: neighbours that read the same tensor over the same loops; then vertical again;
 //   3. reshapes at the border of a group leave it: outside they are views;
 //   4. groups become clusters; splat constants and iotas are made inside.
 //
@@ -64,6 +64,7 @@ struct FusePass : gpucc::impl::FuseBase<FusePass> {
     GroupMerger merger(groups, *policy, remarks);
     merger.mergeProducers();
     merger.mergeSiblings();
+    merger.mergeProducers(); // siblings together may be all users of a producer
     numCopies += merger.getCopies();
     countClusters(buildClusters(block, groups, *policy));
   }
