@@ -1,4 +1,5 @@
-//===- CollectivesTest.cpp - The threads world --------------------------------------------------===//
+//===- CollectivesTest.cpp - The threads world
+//--------------------------------------------------===//
 #include "TestPlan.h"
 #include "comm/Communicator.h"
 #include "comm/Reduce.h"
@@ -16,7 +17,8 @@ using Kind = plan::CollectiveKind;
 namespace rt = gpucc::rt;
 
 /// Runs `job(communicator, rank)` on n ranks that share one communicator.
-std::vector<Status> onRanks(int n, const std::function<Status(rt::Communicator &, World &, int)> &job,
+std::vector<Status> onRanks(int n,
+                            const std::function<Status(rt::Communicator &, World &, int)> &job,
                             double watchdog = 10) {
   std::shared_ptr<World> world = createThreadsWorld(n, watchdog);
   std::vector<int> members(n);
@@ -93,13 +95,13 @@ TEST(Threads, SendsDoNotBlock) {
   auto results = onRanks(2, [&](rt::Communicator &c, World &w, int me) -> Status {
     int32_t out[2] = {me, me + 10}, in = -1;
     for (int i = 0; i < 2; ++i)
-      GPUCC_RT_TRY(complete(c, w, me,
-                            {Kind::send, plan::ReduceKind::sum, DType::i32, 1, &out[i], nullptr,
-                             1 - me, -1, "s"}));
+      GPUCC_RT_TRY(complete(
+          c, w, me,
+          {Kind::send, plan::ReduceKind::sum, DType::i32, 1, &out[i], nullptr, 1 - me, -1, "s"}));
     for (int i = 0; i < 2; ++i) {
-      GPUCC_RT_TRY(complete(c, w, me,
-                            {Kind::recv, plan::ReduceKind::sum, DType::i32, 1, nullptr, &in, 1 - me,
-                             -1, "r"}));
+      GPUCC_RT_TRY(complete(
+          c, w, me,
+          {Kind::recv, plan::ReduceKind::sum, DType::i32, 1, nullptr, &in, 1 - me, -1, "r"}));
       EXPECT_EQ(in, 1 - me + 10 * i);
     }
     return {};
@@ -115,9 +117,9 @@ TEST(Threads, WatchdogNamesOperationAndMissingRanks) {
         float x = 0;
         if (me == 1)
           return {}; // never comes
-        return complete(c, w, me,
-                        {Kind::all_reduce, plan::ReduceKind::sum, DType::f32, 1, &x, &x, -1, -1,
-                         "fc1.grad"});
+        return complete(
+            c, w, me,
+            {Kind::all_reduce, plan::ReduceKind::sum, DType::f32, 1, &x, &x, -1, -1, "fc1.grad"});
       },
       0.2);
   ASSERT_TRUE(results[0]);
@@ -142,7 +144,8 @@ TEST(Threads, DifferentOperationsAreErrors) {
 }
 
 TEST(Reduce, MemberOrderAndSingleRounding) {
-  // In f32, (1e8 + 1) - 1e8 depends on the order; member order gives 0 here and 1 with the last two swapped.
+  // In f32, (1e8 + 1) - 1e8 depends on the order; member order gives 0 here and 1 with the last two
+  // swapped.
   float a = 1e8f, b = 1, c = -1e8f, out;
   auto sum = [&](std::vector<float *> values) {
     std::vector<const char *> inputs;
@@ -155,10 +158,10 @@ TEST(Reduce, MemberOrderAndSingleRounding) {
   EXPECT_EQ(sum({&a, &c, &b}), 1.f);
   // bf16: 256 + 1 + 1 rounds once, to 258; rounding after each addition would stay at 256.
   uint16_t x = floatToBf16(256), y = floatToBf16(1), result;
-  reduceArrays(DType::bf16, plan::ReduceKind::sum,
-               {reinterpret_cast<char *>(&x), reinterpret_cast<char *>(&y),
-                reinterpret_cast<char *>(&y)},
-               {reinterpret_cast<char *>(&result)}, 0, 1);
+  reduceArrays(
+      DType::bf16, plan::ReduceKind::sum,
+      {reinterpret_cast<char *>(&x), reinterpret_cast<char *>(&y), reinterpret_cast<char *>(&y)},
+      {reinterpret_cast<char *>(&result)}, 0, 1);
   EXPECT_EQ(bf16ToFloat(result), 258.f);
   int32_t p = 5, q = -7, m;
   reduceArrays(DType::i32, plan::ReduceKind::max,

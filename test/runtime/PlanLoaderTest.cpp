@@ -1,4 +1,5 @@
-//===- PlanLoaderTest.cpp - Damaged and malformed plans are errors, never crashes ---------------===//
+//===- PlanLoaderTest.cpp - Damaged and malformed plans are errors, never crashes
+//---------------===//
 #include "TestPlan.h"
 #include "plan/PlanImage.h"
 #include "session/Session.h"
@@ -31,9 +32,7 @@ TEST(PlanFile, HashIsXxh64) {
   EXPECT_EQ(xxh64(text, std::strlen(text)), 0xFBCEA83C8A378BF1ull);
 }
 
-TEST(PlanFile, SameContentSameBytes) {
-  EXPECT_EQ(sgdPlanDp2().file(), sgdPlanDp2().file());
-}
+TEST(PlanFile, SameContentSameBytes) { EXPECT_EQ(sgdPlanDp2().file(), sgdPlanDp2().file()); }
 
 TEST(PlanLoader, AcceptsTheTestPlans) {
   EXPECT_OK(load(axpbPlan().file()));
@@ -119,8 +118,7 @@ TEST(PlanLoader, MeaninglessFieldsAreErrorsWithTheirPlace) {
   auto &&main = [](TestPlan &p) -> SegmentT & { return *p.program().segments[0]; };
   const BadPlan cases[] = {
       {"ranks", [](TestPlan &p) { p.plan.ranks = 4; }, "the stages have 2 ranks, the plan 4"},
-      {"buffer id", [](TestPlan &p) { p.program().views[0]->buffer = 99; },
-       "views[0]: buffer 99"},
+      {"buffer id", [](TestPlan &p) { p.program().views[0]->buffer = 99; }, "views[0]: buffer 99"},
       {"buffer beyond arena", [](TestPlan &p) { p.program().buffers[0]->offset = 4090; },
        "16 bytes at 4090 leave the arena 'state' of 4096"},
       {"offset that wraps", [](TestPlan &p) { p.program().buffers[0]->offset = ~0ull - 4; },
@@ -137,7 +135,8 @@ TEST(PlanLoader, MeaninglessFieldsAreErrorsWithTheirPlace) {
       {"event", [](TestPlan &p) { p.program().events = 1; }, "event 1, the program has 1"},
       {"copy", [&](TestPlan &p) { main(p).commands[0]->body.AsCopy()->bytes = 17; },
        "leave the view of 16"},
-      {"collective count", [&](TestPlan &p) { main(p).commands[3]->body.AsCollective()->count = 5; },
+      {"collective count",
+       [&](TestPlan &p) { main(p).commands[3]->body.AsCollective()->count = 5; },
        "20 bytes needed, the view has 16"},
       {"huge count",
        [&](TestPlan &p) { main(p).commands[3]->body.AsCollective()->count = ~0ull / 4; }, "count"},
@@ -162,7 +161,8 @@ TEST(PlanLoader, MeaninglessFieldsAreErrorsWithTheirPlace) {
        "leaves the plan's folder"},
       {"communicator", [](TestPlan &p) { p.plan.communicators[0]->axes = {1}; },
        "communicators[0]: axis 1"},
-      {"tap", [](TestPlan &p) { p.program().views.back()->tap->last = 50; }, "tap: commands 0 to 50"},
+      {"tap", [](TestPlan &p) { p.program().views.back()->tap->last = 50; },
+       "tap: commands 0 to 50"},
       {"derived", [](TestPlan &p) { p.plan.tensors[0]->derived_from = 2; }, "derived_from"},
   };
   for (const BadPlan &bad : cases) {
@@ -201,7 +201,8 @@ TEST(PlanLoader, ExternalWeightsAreCheckedBySize) {
   write({0, 0, 1, 2, 3, 5});
   SessionOptions options;
   options.verifyWeights = true;
-  EXPECT_ERROR(Session::prepare(plan, options, session), "not those that the plan was compiled with");
+  EXPECT_ERROR(Session::prepare(plan, options, session),
+               "not those that the plan was compiled with");
   ASSERT_OK(Session::prepare(plan, {}, session));
   float w[4];
   ASSERT_OK(session->read("w", w, sizeof(w)));

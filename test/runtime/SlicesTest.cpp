@@ -1,8 +1,9 @@
-//===- SlicesTest.cpp - Parts of tensors, rank values, element types, profiles, weights ---------===//
+//===- SlicesTest.cpp - Parts of tensors, rank values, element types, profiles, weights
+//---------===//
+#include "plan/Slices.h"
 #include "TestPlan.h"
 #include "core/DType.h"
 #include "plan/Profiles.h"
-#include "plan/Slices.h"
 #include "session/Session.h"
 
 #include <cmath>
@@ -16,12 +17,12 @@ namespace {
 TEST(DTypeConversion, HalfRoundsToNearestEven) {
   EXPECT_EQ(floatToF16(1.0f), 0x3C00);
   EXPECT_EQ(floatToF16(65504.0f), 0x7BFF);
-  EXPECT_EQ(floatToF16(65520.0f), 0x7C00);           // half-way to 65536: infinity
+  EXPECT_EQ(floatToF16(65520.0f), 0x7C00); // half-way to 65536: infinity
   EXPECT_EQ(floatToF16(65519.9f), 0x7BFF);
-  EXPECT_EQ(floatToF16(1.0f + 0x1p-11f), 0x3C00);    // tie, to even
+  EXPECT_EQ(floatToF16(1.0f + 0x1p-11f), 0x3C00);     // tie, to even
   EXPECT_EQ(floatToF16(1.0f + 3 * 0x1p-11f), 0x3C02); // tie, to even
-  EXPECT_EQ(floatToF16(0x1p-24f), 0x0001);           // smallest subnormal
-  EXPECT_EQ(floatToF16(0x1p-25f), 0x0000);           // tie, to even
+  EXPECT_EQ(floatToF16(0x1p-24f), 0x0001);            // smallest subnormal
+  EXPECT_EQ(floatToF16(0x1p-25f), 0x0000);            // tie, to even
   EXPECT_EQ(floatToF16(-0.0f), 0x8000);
   EXPECT_TRUE(std::isnan(f16ToFloat(floatToF16(std::nanf("")))));
   for (uint32_t bits = 0; bits < 0x10000; ++bits) // all values survive the way to f32 and back
@@ -77,8 +78,8 @@ TEST(Boxes, StridedColumnsAndSums) {
   scatterBox(DType::f32, box, reinterpret_cast<char *>(global), reinterpret_cast<char *>(local),
              {1, 2}, 16);
   EXPECT_EQ(std::vector<float>(local, local + 4), (std::vector<float>{1, 4, 2, 5}));
-  gatherBox(DType::f32, box, reinterpret_cast<char *>(local), {1, 2},
-            reinterpret_cast<char *>(sum), true);
+  gatherBox(DType::f32, box, reinterpret_cast<char *>(local), {1, 2}, reinterpret_cast<char *>(sum),
+            true);
   EXPECT_EQ(std::vector<float>(sum, sum + 6), (std::vector<float>{10, 11, 12, 10, 14, 15}));
 }
 
@@ -90,7 +91,7 @@ TEST(RankValues, FollowCoordinatesSlotsAndModulo) {
     return flatbuffers::GetRoot<RankValue>(builder.GetBufferPointer());
   };
   EXPECT_EQ(rankOf({1, 1}).evaluate(make(*value(10, {Term(1, 100)}, 1)), 2), 112);
-  EXPECT_EQ(rankOf({3}).evaluate(make(*value(1, {Term(0, 1)}, 0, 4)), 0), 0); // the next in a ring
+  EXPECT_EQ(rankOf({3}).evaluate(make(*value(1, {Term(0, 1)}, 0, 4)), 0), 0);  // the next in a ring
   EXPECT_EQ(rankOf({0}).evaluate(make(*value(-1, {Term(0, 1)}, 0, 4)), 0), 3); // the one before
 }
 

@@ -1,4 +1,5 @@
-//===- SupportTest.cpp - Arrays, state files, the training loop ---------------------------------===//
+//===- SupportTest.cpp - Arrays, state files, the training loop
+//---------------------------------===//
 #include "TestPlan.h"
 #include "core/Json.h"
 #include "core/Safetensors.h"
@@ -107,7 +108,8 @@ TEST(Json, ReadsWhatItShould) {
 }
 
 TEST(State, LoadsUnderAnyLayout) {
-  // A saved tensor "qkv" [2, 6]: pieces "q" (columns 0..1), "kv" (columns 2..5); "kv" sharded over two ranks by rows.
+  // A saved tensor "qkv" [2, 6]: pieces "q" (columns 0..1), "kv" (columns 2..5); "kv" sharded over
+  // two ranks by rows.
   auto build = [](bool sharded) {
     TestPlan p(sharded ? std::vector<std::pair<std::string, uint32_t>>{{"tp", 2}}
                        : std::vector<std::pair<std::string, uint32_t>>{});
@@ -219,8 +221,9 @@ TEST(TrainLoop, WrongDataIsExplained) {
   Training t(sgdPlan());
   t.data[0].shape = {4, 5};
   std::string folder = freshFolder("wrong");
-  EXPECT_NE(t.train(1, folder).message().find("'x' is f32 [4, 5]; the plan takes f32 [2, 4] per step"),
-            std::string::npos);
+  EXPECT_NE(
+      t.train(1, folder).message().find("'x' is f32 [4, 5]; the plan takes f32 [2, 4] per step"),
+      std::string::npos);
   t.data[0].name = "y";
   EXPECT_NE(t.train(1, folder).message().find("no array 'x' for the plan's input 'x'; it has y"),
             std::string::npos);

@@ -164,13 +164,14 @@ std::unique_ptr<OperandT> TestPlan::operand(uint32_t buffer, Shape dims, DType d
   return made;
 }
 
-uint32_t TestPlan::addBlob(std::vector<char> bytes, BlobKind kind) {
+uint32_t TestPlan::addBlob(std::vector<char> bytes, BlobKind kind, const std::string &arch,
+                           const std::string &library) {
   auto blob = std::make_unique<BlobT>();
   blob->kind = kind;
   blob->size = bytes.size();
   blob->hash = xxh64(bytes.data(), bytes.size());
-  if (kind == BlobKind::host_image)
-    blob->arch = "x86-64";
+  blob->arch = arch;
+  blob->library = library;
   plan.blobs.push_back(std::move(blob));
   blobs.push_back(std::move(bytes));
   return static_cast<uint32_t>(blobs.size() - 1);
@@ -181,7 +182,7 @@ CommandT &TestPlan::launchAll(const std::string &symbol, int64_t programs,
   if (kernelBlob < 0) {
     std::ifstream in(TEST_KERNELS, std::ios::binary);
     kernelBlob = static_cast<int>(
-        addBlob(std::vector<char>(std::istreambuf_iterator<char>(in), {}), BlobKind::host_image));
+        addBlob(std::vector<char>(std::istreambuf_iterator<char>(in), {}), BlobKind::host_image, "x86-64"));
   }
   auto kernel = std::make_unique<KernelT>();
   kernel->name = symbol;
@@ -249,7 +250,8 @@ void TestPlan::useSimtKernels(const char *path) {
     auto variant = std::make_unique<KernelVariantT>();
     variant->blob = blob;
     variant->symbol = kernel->variants[0]->symbol;
-    variant->grid = std::make_unique<Dim3>(static_cast<uint32_t>(kernel->variants[0]->programs), 1, 1);
+    variant->grid =
+        std::make_unique<Dim3>(static_cast<uint32_t>(kernel->variants[0]->programs), 1, 1);
     variant->block = std::make_unique<Dim3>(1, 1, 1);
     kernel->variants.push_back(std::move(variant));
   }
@@ -287,6 +289,14 @@ std::vector<char> TestPlan::file() {
   for (auto &weight : plan.weights)
     if (weight->blob >= 0 && weight->blob < static_cast<int>(position.size()))
       weight->blob = static_cast<int>(position[weight->blob]);
+  for (auto &profile : plan.profiles)
+    for (auto &program : profile->programs)
+      for (auto &segment : program->segments)
+        for (auto &command : segment->commands)
+          if (auto *call = command->body.AsLibraryCall())
+            for (auto &operand : call->operands)
+              if (operand->packed >= 0)
+                operand->packed = static_cast<int>(position[operand->packed]);
   if (kernelBlob >= 0)
     kernelBlob = static_cast<int>(position[kernelBlob]);
   PlanFileWriter writer;

@@ -75,12 +75,14 @@ public:
                        uint32_t output, uint32_t stream = 0);
   void constant(const std::string &name, const void *data, uint64_t bytes, DType dtype, Shape shape,
                 uint32_t arena, uint64_t offset);
+  uint32_t addBlob(std::vector<char> bytes, BlobKind kind, const std::string &arch = "",
+                   const std::string &library = "");
   void segment(const std::string &name);
   /// Replaces the script "main" (default: each segment once, slot 0).
   void script(std::vector<std::pair<uint32_t, uint32_t>> steps);
 
-  /// Makes it a plan for the emulated CUDA device: kernels from the simt image `path`, by default that of
-  /// test/runtime/cuda.
+  /// Makes it a plan for the emulated CUDA device: kernels from the simt image `path`, by default
+  /// that of test/runtime/cuda.
   void useSimtKernels(const char *path = nullptr);
 
   /// The plan file; blobs are laid out and hashed here. May be called again after changes.
@@ -91,7 +93,6 @@ public:
 private:
   CommandT &launchAll(const std::string &symbol, int64_t programs,
                       std::vector<std::unique_ptr<ArgumentT>> arguments);
-  uint32_t addBlob(std::vector<char> bytes, BlobKind kind);
   std::vector<std::vector<char>> blobs;
   uint32_t current = 0;
   int kernelBlob = -1;

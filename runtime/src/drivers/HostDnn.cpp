@@ -141,13 +141,24 @@ private:
     dnnl::reorder in, out;
   };
 
+  /// The operand in the layout `wanted`, made once per session.
   memory pack(const HostContext &context, const Slot &slot, const memory::desc &wanted) {
-    const ProgramContext &program = *context.program;
     Run run;
-    run.addresses = program.addresses;
+    run.addresses = context.program->addresses;
     memory plain(slot.user, engine, slot.place.at(run, 0));
     if (wanted == slot.user)
       return plain;
+    std::string key = concat(plain.get_data_handle(), " ");
+    for (const memory::desc &desc : {slot.user, wanted})
+      key.append(reinterpret_cast<const char *>(&desc.data), sizeof(desc.data));
+    std::shared_ptr<void> &entry = (*context.packed)[key];
+    if (!entry)
+      entry = std::make_shared<memory>(packNow(*context.program, slot, plain, wanted));
+    return *static_cast<memory *>(entry.get());
+  }
+
+  memory packNow(const ProgramContext &program, const Slot &slot, memory &plain,
+                 const memory::desc &wanted) {
     if (slot.packed >= 0) {
       const plan::Blob &blob = *program.plan->index().blobs()->Get(slot.packed);
       bool same = blob.library() && blob.library()->str() == onednnVersion() && blob.arch() &&

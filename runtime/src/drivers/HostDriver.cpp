@@ -76,7 +76,7 @@ public:
 
   Status prepare(const ProgramContext &context, std::unique_ptr<Executable> &executable) override {
     auto result = std::make_unique<HostExecutable>(context, threads);
-    GPUCC_RT_TRY(result->prepare(images));
+    GPUCC_RT_TRY(result->prepare(images, packed));
     executable = std::move(result);
     return {};
   }
@@ -84,6 +84,7 @@ public:
 private:
   int threads;
   HostImages images;
+  PackedWeights packed;
   std::vector<std::pair<void *, size_t>> mappings;
 };
 } // namespace

@@ -23,8 +23,8 @@ Place::Place(const AddressTable &addresses, const plan::View &view) {
 HostExecutable::HostExecutable(const ProgramContext &context, int threads)
     : context(context), threads(threads) {}
 
-Status HostExecutable::prepare(HostImages &images) {
-  HostContext host = {&context, &images, threads};
+Status HostExecutable::prepare(HostImages &images, PackedWeights &packed) {
+  HostContext host = {&context, &images, &packed, threads};
   ThreadCountScope scope(threads); // library primitives are made for so many threads
   const plan::Program &program = *context.program;
   streams.resize(program.streams()->size());

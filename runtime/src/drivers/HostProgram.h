@@ -19,7 +19,7 @@
 #include "drivers/HostImage.h"
 
 #include <deque>
-#include <functional>
+#include <map>
 
 namespace gpucc::rt {
 
@@ -48,9 +48,13 @@ public:
   virtual Status run(const Run &run, uint32_t slot) = 0;
 };
 
+/// Packed weights of a session, by layout and address: shared by profiles and by calls with equal operands.
+using PackedWeights = std::map<std::string, std::shared_ptr<void>>;
+
 struct HostContext {
   const ProgramContext *program;
   HostImages *images;
+  PackedWeights *packed;
   int threads;
 };
 
@@ -67,7 +71,7 @@ Status makeReferenceCall(const HostContext &context, const plan::LibraryCall &ca
 class HostExecutable : public Executable {
 public:
   HostExecutable(const ProgramContext &context, int threads);
-  Status prepare(HostImages &images);
+  Status prepare(HostImages &images, PackedWeights &packed);
   Status submit(const Run &run) override;
   Status finish() override { return {}; }
 
