@@ -89,7 +89,7 @@ def ConvolutionKindAttr : EnumAttr<Kernel_Dialect, ConvolutionKind, "convolution
 
 def MathMode : Kernel_Enum<"MathMode", "how f32 operands enter the matrix unit", [
     I32EnumAttrCase<"Strict", 0, "strict">, I32EnumAttrCase<"Tf32", 1, "tf32">]>;
-def MathModeAttr : EnumAttr<Kernel_Dialect, MathMode, "math"> { let assemblyFormat = "$value"; }
+def MathModeAttr : EnumAttr<Kernel_Dialect, MathMode, "math"> { let assemblyFormat = "`<` $value `>`"; }
 
 def ScheduleAttr : AttrDef<Kernel_Dialect, "Schedule"> {
   let mnemonic = "schedule";
