@@ -178,7 +178,7 @@ static bool isZeroConstant(Operation *op) {
 }
 
 static LogicalResult verifyOp(Operation &op, const Mesh &mesh) {
-  if (op.getNumResults() == 0 || isa<dist::RecvOp, dist::AxisIndexOp>(op))
+  if (op.getNumResults() == 0 || isa<dist::RecvOp, dist::AxisIndexOp, dist::CollectiveOpInterface>(op))
     return success();
   std::vector<Sharding> operands, results;
   auto collect = [&](auto values, std::vector<Sharding> &out) {

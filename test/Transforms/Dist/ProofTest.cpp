@@ -47,3 +47,24 @@ TEST(Proof, BatchThatDoesNotDivideIsRefused) {
   EXPECT_NE(p.diagnostics.find("3 data parallel ranks do not divide"), std::string::npos)
       << p.diagnostics;
 }
+
+static Proof provePipeline(const std::string &pins, const std::string &schedule, int64_t microBatches) {
+  std::string m = "micro-batches=" + std::to_string(microBatches);
+  return prove(readInput("mlp.mlir"), {"gpucc-propagate{" + pins + " " + m + "},gpucc-cut-stages{" + m +
+                                           " schedule=" + schedule + "}" + partition,
+                                       microBatches, 2, nullptr});
+}
+
+TEST(Proof, Pipeline) {
+  for (const char *pins : {"pp=2", "pp=2 dp=2", "pp=2 tp=2", "pp=2 dp=2 tp=2 zero=1"})
+    for (const char *schedule : {"gpipe", "1f1b"})
+      for (int64_t microBatches : {1, 4})
+        if (Proof p = provePipeline(pins, schedule, microBatches); !p.equal())
+          FAIL() << pins << " " << schedule << " " << microBatches << "\n" << p.dump();
+}
+
+TEST(Proof, OneStageHasAScriptToo) {
+  Proof p = provePipeline("dp=2", "1f1b", 3);
+  EXPECT_TRUE(p.equal()) << p.dump();
+  EXPECT_NE(p.ir.find("@stage0_step, 2, slot = 0"), std::string::npos) << p.ir.substr(0, 600);
+}

@@ -101,4 +101,48 @@ def PrepareCollectives : Pass<"gpucc-prepare-collectives", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpucc::dist::DistDialect", "::gpucc::graph::GraphDialect"];
 }
 
+def AssignStages : Pass<"gpucc-assign-stages", "::mlir::ModuleOp"> {
+  let summary = "gives every forward op a pipeline stage";
+  let description = [{
+    Runs on the forward graph, before differentiation (which copies the stage to the ops it makes). Cuts the
+    ops, in their order, into `pp` ranges so that the largest range has as few flops as possible; among cuts
+    within `slack` of that, those across which the fewest bytes travel. Ops on weights and constants only
+    belong to no stage; they go where they are used. Ops that have `dist.stage` keep it.
+
+    Before: `%0 = graph.contract ...  %9 = graph.contract ...`
+    After: `%0 = graph.contract ... {dist.stage = 0 : i64}  %9 = graph.contract ... {dist.stage = 1 : i64}`
+  }];
+  let options = [
+    Option<"stages", "pp", "int64_t", "1", "pipeline stages">,
+    Option<"slack", "slack", "double", "0.1", "how much larger than necessary a stage may be, to send less">
+  ];
+  let statistics = [Statistic<"crossingBytes", "crossing-bytes", "bytes of activations that cross a cut">];
+  let dependentDialects = ["::gpucc::dist::DistDialect"];
+}
+
+def CutStages : Pass<"gpucc-cut-stages", "::mlir::ModuleOp"> {
+  let summary = "cuts step and update into functions of pipeline stages, and writes their scripts";
+  let description = [{
+    `@step` becomes `@stage<s>_forward` and `@stage<s>_backward` (`@stage0_step` when the mesh has no axis "pp"),
+    `@update` becomes `@stage<s>_update`. Values that cross stages become dist.send and dist.recv; values that
+    backward needs from forward are results and arguments with equal `dist.saved`. The module gets `dist.scripts` and
+    `dist.slots` by the schedule, checked for deadlock by Solvers/Schedules.
+
+    After, with two stages and 1F1B:
+    ```
+    module attributes {dist.scripts = [[#dist.action<@stage0_forward, 0, slot = 0>, ...], [...]], dist.slots = [2, 1]}
+    ```
+  }];
+  let options = [
+    Option<"microBatches", "micro-batches", "int64_t", "1", "micro-batches per optimizer step">,
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"", "1f1b or gpipe">
+  ];
+  let statistics = [
+    Statistic<"numSends", "sends", "values sent from stage to stage">,
+    Statistic<"numSaved", "saved", "values saved from forward to backward">,
+    Statistic<"numStageReductions", "stage-reductions", "all-reduces between stages in the update">
+  ];
+  let dependentDialects = ["::gpucc::dist::DistDialect", "::gpucc::graph::GraphDialect"];
+}
+
 #endif // GPUCC_TRANSFORMS_DIST_PASSES
