@@ -26,20 +26,22 @@ std::vector<Placement> gpucc::placeCommands(ArrayRef<base::CommandOpInterface> c
   for (base::CommandOpInterface command : commands)
     accesses.push_back(command.getAccesses());
   auto n = static_cast<int64_t>(commands.size());
+  bool anyBesides = false;
   for (int64_t i = 0; i < n; ++i) {
-    Placement p{false, i + 1};
-    if (overlap && isCollective(commands[i])) {
-      // Collectives keep their order among themselves: they share a stream.
-      int64_t user = i + 1;
-      while (user < n && (isCollective(commands[user]) || !conflict(accesses[i], accesses[user])))
-        ++user;
-      bool besides = false;
-      for (int64_t j = i + 1; j < user; ++j)
-        besides |= !isCollective(commands[j]);
-      if (besides || (i > 0 && placements.back().asynchronous))
-        p = {true, user};
-    }
-    placements.push_back(p);
+    placements.push_back({false, i + 1});
+    if (!overlap || !isCollective(commands[i]))
+      continue;
+    int64_t user = i + 1;
+    bool besides = false;
+    while (user < n && (isCollective(commands[user]) || !conflict(accesses[i], accesses[user])))
+      besides |= !isCollective(commands[user++]);
+    placements[i].joined = user;
+    anyBesides |= besides;
   }
+  // Communicators want their operations in one order on all ranks: when one collective leaves the
+  // compute stream, all do.
+  for (int64_t i = 0; i < n; ++i)
+    if (isCollective(commands[i]))
+      placements[i] = anyBesides ? Placement{true, placements[i].joined} : Placement{false, i + 1};
   return placements;
 }

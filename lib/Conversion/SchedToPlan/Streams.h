@@ -26,8 +26,8 @@ struct Placement {
                              ///< synchronous; number of commands when only the segment's end does)
 };
 
-/// One entry per command, in order. Only collectives may be asynchronous, and only when at least
-/// one command runs beside them.
+/// One entry per command, in order. Only collectives may be asynchronous: all of a segment, or none
+/// when no command would run beside one.
 std::vector<Placement> placeCommands(llvm::ArrayRef<base::CommandOpInterface> commands,
                                      llvm::function_ref<bool(mlir::Operation *)> isCollective,
                                      bool overlap);

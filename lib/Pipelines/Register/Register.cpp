@@ -22,6 +22,9 @@
 #include "dialects/Sched/Sched.h"
 #include "gpucc/Conversion/GraphToSched/Passes.h"
 #include "gpucc/Conversion/SchedToPlan/Passes.h"
+#ifdef GPUCC_HAS_TransformsMemory
+#include "gpucc/Transforms/Memory/Passes.h"
+#endif
 #include "gpucc/Transforms/Training/Passes.h"
 #ifdef GPUCC_HAS_ConversionKernelToThreads
 #include "gpucc/Conversion/KernelToLoops/Passes.h"
@@ -80,6 +83,9 @@ void gpucc::registerAllPasses() {
   registerConversionGraphToSchedPasses();
   registerConversionSchedToPlanPasses();
   registerTransformsTrainingPasses();
+#ifdef GPUCC_HAS_TransformsMemory
+  registerTransformsMemoryPasses();
+#endif
 #ifdef GPUCC_HAS_TransformsDist
   registerTransformsDistPasses();
 #endif
