@@ -1,5 +1,6 @@
 //===- ToolchainTest.cpp - NVRTC, cubin reader, disk cache, kernel names --===//
 
+#include "Gemm.h"
 #include "KernelFixture.h"
 #include "gpucc/Target/Cuda/Cubin.h"
 #include "lib/Target/Cuda/Toolchain/DiskCache.h"
@@ -61,6 +62,31 @@ extern "C" __global__ void tensor(const gk_bf16 *x, float *y) {
   gk_mma<gk_bf16>(d, a, b);
   gk_vec<float, 4> v{{d[0], d[1], d[2], d[3]}};
   gk_store(y + threadIdx.x * 4, v);
+}
+)";
+const char *atomics = R"(#include "gk.cuh"
+extern "C" __global__ void used(float *x, int *q) { x[threadIdx.x] = atomicAdd(q, 3); }
+extern "C" __global__ void unused(float *x, int *q) { atomicAdd(q + threadIdx.x, 3); }
+extern "C" __global__ void floats(float *x, int *q) { atomicAdd(x + threadIdx.x, 3.0f); }
+extern "C" __global__ void exchange(float *x, int *q) { x[0] = atomicCAS(q, 3, 4); }
+extern "C" __global__ void inShared(float *x, int *q) {
+  GK_SHARED(int, s, [64]);
+  s[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&s[q[0]], 1);
+  __syncthreads();
+  x[threadIdx.x] = s[threadIdx.x];
+}
+)";
+const char *wgmma = R"(extern "C" __global__ void wgmma(float *x, unsigned long long *q) {
+  float d[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+  asm volatile("wgmma.fence.sync.aligned;");
+  asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
+               "{%0,%1,%2,%3}, %4, %5, 1, 1, 1, 0, 0;"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "l"(q[0]), "l"(q[1]));
+  asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;");
+  x[threadIdx.x] = d[0] + d[1] + d[2] + d[3];
 }
 )";
 } // namespace
@@ -136,6 +162,40 @@ TEST_F(Nvrtc, SeesLocalMemoryAndTensorCores) {
     EXPECT_EQ(k[Instruction::LDGSTS], 1u) << arch << cuda::describe(k);
     EXPECT_GE(k.sharedBytes, 1024u) << arch;
   }
+}
+
+TEST_F(Nvrtc, CountsAtomicsAndWarpGroupProducts) {
+  for (const char *arch : {"sm_80", "sm_90a", "sm_100a"}) {
+    cuda::Code code = nvrtc->compile(atomics, arch, {});
+    ASSERT_TRUE(code.ok) << code.log;
+    for (const cuda::KernelInfo &kernel : cuda::readCubin(code.bytes).kernels)
+      EXPECT_EQ(kernel[Instruction::ATOM], 1u) << arch << " " << cuda::describe(kernel);
+  }
+  cuda::Code code = nvrtc->compile(wgmma, "sm_90a", {});
+  ASSERT_TRUE(code.ok) << code.log;
+  EXPECT_EQ(cuda::readCubin(code.bytes).kernels.at(0)[Instruction::HGMMA], 1u);
+}
+
+/// The same headers under a third compiler; where clang and the toolkit's headers are.
+TEST(ClangCuda, CompilesHeadersAndSkeletons) {
+  if (!std::filesystem::exists("/usr/local/cuda/include/cuda.h"))
+    GTEST_SKIP() << "no CUDA headers in /usr/local/cuda";
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path);
+  for (const cuda::KernelHeader &header : cuda::kernelHeaders())
+    std::ofstream(folder.path + "/" + header.name) << header.text;
+  std::ofstream(folder.path + "/kernel.cu")
+      << "#include \"gk.cuh\"\n#include \"conv.cuh\"\n#include \"attention_simt.cuh\"\n#include "
+         "\"attention_mma.cuh\"\n"
+      << test::textOf(test::gemmCases[9]);
+  const std::string command =
+      "clang++-22 -x cuda --cuda-gpu-arch=sm_90a --cuda-path=/usr/local/cuda --cuda-device-only "
+      "-std=c++20 -O2 -ffp-contract=off -S -w -o " +
+      folder.path + "/kernel.ptx " + folder.path + "/kernel.cu 2> " + folder.path + "/log";
+  const int status = std::system(command.c_str());
+  ASSERT_EQ(status, 0) << cuda::readFile(folder.path + "/log").value_or("");
+  EXPECT_NE(cuda::readFile(folder.path + "/kernel.ptx").value_or("").find("mma.sync"),
+            std::string::npos);
 }
 
 TEST_F(Nvrtc, CacheIsKeyedByTextAndArchitecture) {

@@ -90,7 +90,7 @@ struct FakeGraphExec {
 /// What tests set and read, see Control.h.
 struct Options {
   uint64_t seed = 0; ///< 0: operations run in the order they were issued
-  int devices = 4;
+  int devices = 16;
   size_t memoryBytes = size_t(8) << 30; ///< per device
   bool races = true, copiesEarly = false;
   long long failAllocation = -1, failLaunch = -1,

@@ -69,10 +69,8 @@ Instruction classify(unsigned opcode) {
   switch (opcode) {
   case 0x23c:
     return Instruction::HMMA;
-  case 0x5f0:
-  case 0xdf0:
-  case 0x9f0:
-  case 0x1f0:
+  case 0x9f0: // A from shared memory
+  case 0xdf0: // A from registers
     return Instruction::HGMMA;
   case 0x83b:
     return Instruction::LDSM;
@@ -83,8 +81,6 @@ Instruction classify(unsigned opcode) {
   case 0x981:
     return Instruction::LDG;
   case 0x986:
-  case 0x385:
-  case 0x386:
     return Instruction::STG;
   case 0x984:
     return Instruction::LDS;
@@ -97,16 +93,14 @@ Instruction classify(unsigned opcode) {
   case 0x987:
     return Instruction::STL;
   case 0xb1d:
-  case 0x31d:
     return Instruction::BAR;
   case 0xf89:
   case 0x589:
   case 0x989:
-  case 0x389:
     return Instruction::SHFL;
   case 0x308:
     return Instruction::MUFU;
-  case 0x223:
+  case 0x223: // operands from registers, immediates, constant memory
   case 0x423:
   case 0x823:
   case 0xc23:
@@ -121,12 +115,12 @@ Instruction classify(unsigned opcode) {
   case 0x820:
   case 0xc20:
     return Instruction::FMUL;
-  case 0x9a8:
-  case 0x3a8:
-  case 0x98e:
-  case 0x3a9:
-  case 0x9a9:
-  case 0x9a6:
+  case 0x9a8: // ATOMG, integers (floats too on sm_80)
+  case 0x9a3: // ATOMG, floats
+  case 0x3a9: // ATOMG.CAS
+  case 0x98e: // RED, result not used
+  case 0x9a6: // RED, floats
+  case 0xf8c: // ATOMS, shared memory
     return Instruction::ATOM;
   default:
     return Instruction::Other;
