@@ -20,6 +20,61 @@ void BaseDialect::initialize() {
       >();
 }
 
+// `<` role (`,` `of` `=` string)? (`,` `trainable` `=` bool)? (`,` `start` `=` `[` ints `]`)? `>`
+Attribute StateAttr::parse(AsmParser &parser, Type) {
+  std::string of;
+  bool trainable = true;
+  SmallVector<int64_t> start;
+  auto parsePart = [&](StringRef key) -> ParseResult {
+    if (parser.parseEqual())
+      return failure();
+    if (key == "of")
+      return parser.parseString(&of);
+    if (key == "trainable") {
+      StringRef word;
+      if (parser.parseOptionalKeyword(&word, {"true", "false"}))
+        return parser.emitError(parser.getCurrentLocation(), "expected 'true' or 'false'");
+      trainable = word == "true";
+      return success();
+    }
+    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+      return parser.parseInteger(start.emplace_back());
+    });
+  };
+  FailureOr<StateRole> role = failure();
+  if (parser.parseLess() || failed(role = FieldParser<StateRole>::parse(parser)))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef key;
+    if (parser.parseOptionalKeyword(&key, {"of", "trainable", "start"})) {
+      parser.emitError(parser.getCurrentLocation(), "expected 'of', 'trainable' or 'start'");
+      return {};
+    }
+    if (parsePart(key))
+      return {};
+  }
+  if (parser.parseGreater())
+    return {};
+  // The parser's own storage of `of` ends with this function; get() copies it.
+  return StateAttr::get(parser.getContext(), *role, of, trainable, start);
+}
+
+void StateAttr::print(AsmPrinter &printer) const {
+  printer << '<' << stringifyStateRole(getRole());
+  if (!getOf().empty()) {
+    printer << ", of = ";
+    printer.printString(getOf());
+  }
+  if (!getTrainable())
+    printer << ", trainable = false";
+  if (!getStart().empty()) {
+    printer << ", start = [";
+    llvm::interleaveComma(getStart(), printer.getStream());
+    printer << ']';
+  }
+  printer << '>';
+}
+
 LogicalResult ProfileAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name,
                                   ArrayRef<StringAttr> symbols, ArrayRef<int64_t> values) {
   if (symbols.size() != values.size())

@@ -54,7 +54,7 @@ def StateAttr : AttrDef<Base_Dialect, "State"> {
     StringRefParameter<"", "\"\"">:$of,
     DefaultValuedParameter<"bool", "true">:$trainable,
     OptionalArrayRefParameter<"int64_t">:$start);
-  let assemblyFormat = "`<` $role (`,` `of` `=` $of^)? (`,` `trainable` `=` $trainable^)? (`,` `start` `=` `[` $start^ `]`)? `>`";
+  let hasCustomAssemblyFormat = 1; // each optional part begins with a comma
 }
 
 def ProfileAttr : AttrDef<Base_Dialect, "Profile"> {

@@ -1,0 +1,130 @@
+//===- FunctionMemory.cpp - which bytes a function's values take ----------===//
+#include "FunctionMemory.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace gpucc;
+using namespace gpucc::memory;
+
+Value memory::rootOf(Value value) {
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    value = reshape.getX();
+  return value;
+}
+
+int64_t memory::plainBytes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto element = tensor ? toDType(tensor.getElementType()) : std::nullopt;
+  return element ? gpucc::byteSize(*element, tensor.getNumElements()) : 0;
+}
+
+int64_t memory::arenaBytes(Value value) {
+  constexpr int64_t alignment = 256;
+  return (plainBytes(value.getType()) + alignment - 1) / alignment * alignment;
+}
+
+bool memory::isFree(Operation *op) {
+  return isa<graph::ReshapeOp, graph::WeightOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
+}
+
+FunctionMemory::FunctionMemory(func::FuncOp function) : function(function) {
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    index[&op] = static_cast<int>(ops.size());
+    ops.push_back(&op);
+  }
+  for (auto [i, op] : llvm::enumerate(ops))
+    for (Value operand : op->getOperands())
+      if (Value root = rootOf(operand); isa<BlockArgument>(root))
+        readers[root].push_back(static_cast<int>(i));
+  findPlaced();
+}
+
+bool FunctionMemory::inArena(Value root) const {
+  Operation *op = root.getDefiningOp();
+  return op && !isFree(op) && !placed.contains(root);
+}
+
+void FunctionMemory::findPlaced() {
+  Operation *ret = function.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
+    Value root = rootOf(value);
+    bool first = returned.insert(root).second;
+    Operation *op = root.getDefiningOp();
+    if (!op || isFree(op) || !first)
+      continue;
+    auto alias =
+        function.getResultAttrOfType<IntegerAttr>(static_cast<unsigned>(i), base::aliasAttr);
+    if (!alias) {
+      placed.insert(root);
+      continue;
+    }
+    Value old = function.getArgument(static_cast<unsigned>(alias.getInt()));
+    writer[old] = index.lookup(op);
+    auto it = readers.find(old);
+    if (it == readers.end() || it->second.back() <= index.lookup(op))
+      placed.insert(root);
+  }
+}
+
+/// An op that other ranks wait for, or with an effect: these keep their order.
+static bool isOrdered(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  bool collective = dialect == "dist" && op->getName().getStringRef() != "dist.axis_index";
+  return collective || !isMemoryEffectFree(op);
+}
+
+void FunctionMemory::addCollectiveEdges(solvers::OrderProblem &problem) const {
+  int last = -1;
+  for (auto [i, op] : llvm::enumerate(ops)) {
+    if (!isOrdered(op))
+      continue;
+    if (last >= 0)
+      problem.precedence.push_back({last, static_cast<int>(i)});
+    last = static_cast<int>(i);
+  }
+}
+
+void FunctionMemory::addStateEdges(solvers::OrderProblem &problem) const {
+  func::FuncOp f = function;
+  for (BlockArgument argument : f.getArguments()) {
+    auto it = writer.find(argument);
+    if (it == writer.end())
+      continue;
+    auto reads = readers.find(argument);
+    if (reads == readers.end())
+      continue;
+    for (int reader : reads->second)
+      if (reader < it->second)
+        problem.precedence.push_back({reader, it->second});
+  }
+}
+
+solvers::OrderProblem FunctionMemory::orderProblem() const {
+  solvers::OrderProblem problem;
+  problem.numOps = static_cast<int>(ops.size());
+  llvm::DenseMap<Value, size_t> tensors;
+  for (auto [i, op] : llvm::enumerate(ops)) {
+    llvm::DenseSet<Value> seen;
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (producer && seen.insert(operand).second)
+        problem.precedence.push_back({index.lookup(producer), static_cast<int>(i)});
+      auto tensor = tensors.find(rootOf(operand));
+      if (tensor == tensors.end())
+        continue;
+      std::vector<int> &consumers = problem.tensors[tensor->second].consumers;
+      if (consumers.empty() || consumers.back() != static_cast<int>(i))
+        consumers.push_back(static_cast<int>(i));
+    }
+    for (Value result : op->getResults()) {
+      if (!inArena(result))
+        continue;
+      tensors[result] = problem.tensors.size();
+      problem.tensors.push_back({arenaBytes(result), static_cast<int>(i), {}, isReturned(result)});
+    }
+  }
+  addCollectiveEdges(problem);
+  addStateEdges(problem);
+  return problem;
+}

@@ -1,0 +1,71 @@
+//===- RecomputeProblem.h - a step as a problem of what to keep -*- C++ -*-===//
+//
+// Splits a step's ops into forward and backward and translates forward into a
+// solvers::KeepProblem: one tensor per value in the arena, one op per op that
+// runs. What a solution means for the step is a list of *runs* in order
+// (forward, then backward with the repeated ops in front of their first
+// reader), from which peaks follow without touching the IR.
+//
+//   forward  a = exp x;  b = gelu a;  l = sum b        backward  g = f(b, a)
+//   keep {b}: runs  a, b, l, a again, g                (a dies after b, lives again for g)
+//
+//===----------------------------------------------------------------------===//
+#ifndef GPUCC_LIB_TRANSFORMS_MEMORY_RECOMPUTEPROBLEM_H
+#define GPUCC_LIB_TRANSFORMS_MEMORY_RECOMPUTEPROBLEM_H
+
+#include "FunctionMemory.h"
+#include "gpucc/Solvers/Recompute.h"
+
+namespace gpucc::memory {
+
+/// One execution of an op. `again`: a repetition of a forward op.
+struct Run {
+  mlir::Operation *op;
+  bool again = false;
+};
+
+/// What a choice costs and brings. Bytes are rounded to 256 per value.
+struct Outcome {
+  solvers::KeepSolution solution;
+  std::vector<Run> runs;
+  int64_t crossing = 0; ///< bytes alive from forward to backward
+  int64_t peak = 0;     ///< most bytes of the arena alive at once
+  double flops = 0;     ///< of the repeated ops
+};
+
+class RecomputeProblem {
+public:
+  explicit RecomputeProblem(mlir::func::FuncOp function);
+
+  /// False when nothing runs backward here.
+  bool hasBackward() const { return !backward.empty(); }
+  const solvers::KeepProblem &problem() const { return keep; }
+
+  /// The program as it is: forward first, nothing repeated.
+  Outcome unchanged() const;
+  Outcome outcome(const solvers::KeepSolution &solution) const;
+
+  /// Puts the runs into the function: moves ops, clones the repeated ones, and lets the readers in
+  /// backward read the clones. The number of clones.
+  int64_t apply(const Outcome &outcome);
+
+private:
+  void split();
+  void addTensors();
+  int tensorOf(mlir::Value root);
+  std::vector<Run> listRuns(const std::vector<char> &repeated) const;
+  void measure(Outcome &outcome, const std::vector<char> &repeated) const;
+  bool isRepeated(mlir::Value root, const std::vector<char> &repeated) const;
+
+  FunctionMemory memory;
+  std::vector<mlir::Operation *> forward, backward; ///< all ops, free ones too
+  std::vector<mlir::Operation *> keepOps;           ///< forward op of each op of `keep`
+  llvm::DenseMap<mlir::Operation *, int> keepIndex;
+  llvm::DenseMap<mlir::Value, int> tensors;
+  llvm::DenseSet<mlir::Operation *> isBackward;
+  solvers::KeepProblem keep;
+};
+
+} // namespace gpucc::memory
+
+#endif // GPUCC_LIB_TRANSFORMS_MEMORY_RECOMPUTEPROBLEM_H
