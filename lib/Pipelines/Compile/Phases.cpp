@@ -10,6 +10,7 @@
 #include "gpucc/Conversion/SchedToPlan/Passes.h"
 #include "gpucc/Transforms/Dist/Passes.h"
 #include "gpucc/Transforms/Fusion/Passes.h"
+#include "gpucc/Transforms/Memory/Passes.h"
 #include "gpucc/Transforms/Training/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -36,6 +37,11 @@ static void buildTrainPhase(OpPassManager &pm, const CompileOptions &options) {
   DifferentiateOptions differentiate;
   differentiate.loss = train.loss;
   differentiate.ignoreIndex = train.ignoreIndex;
+  if (options.pins.pp.value_or(1) > 1) { // before differentiation, which hands the stage on
+    AssignStagesOptions stages;
+    stages.stages = *options.pins.pp;
+    pm.addPass(createAssignStages(stages));
+  }
   pm.addPass(createDifferentiate(differentiate));
   AddOptimizerOptions optimizer;
   optimizer.optimizer = train.optimizer;
@@ -67,6 +73,12 @@ static void buildDistPhase(OpPassManager &pm, const CompileOptions &options) {
       pins.microBatches.value_or(1) * (options.train ? options.train->accumulate : 1);
   pm.addPass(createPropagate(propagate));
   pm.addPass(createPartition());
+  if (options.train) {
+    CutStagesOptions cut;
+    cut.microBatches = propagate.microBatches;
+    cut.schedule = pins.schedule.value_or("1f1b");
+    pm.addPass(createCutStages(cut));
+  }
   // Before fusion, so that the transposes it makes fuse.
   pm.addPass(createPrepareCollectives());
 }
@@ -81,6 +93,14 @@ static void buildFusePhase(OpPassManager &pm, const CompileOptions &options) {
   fuse.target = target;
   fuse.remarks = options.remarks;
   pm.addNestedPass<func::FuncOp>(createFuse(fuse));
+  // On clusters: only what is materialised counts, and the clones are the same kernels. No CSE from
+  // here on: it would merge them with their originals.
+  if (options.train && !options.memoryBudget.empty()) {
+    InsertRecomputeOptions recompute;
+    recompute.memoryBudget = options.memoryBudget;
+    recompute.remarks = options.remarks;
+    pm.addPass(createInsertRecompute(recompute));
+  }
 }
 
 /// Identical clusters share one kernel.
@@ -90,7 +110,11 @@ static void buildKernelPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createOutlineKernels(outline));
 }
 
-static void buildSchedPhase(OpPassManager &pm, const CompileOptions &) {
+/// The last view of values: what fusion and recomputation have left is what takes memory.
+static void buildSchedPhase(OpPassManager &pm, const CompileOptions &options) {
+  OrderOptions order;
+  order.remarks = options.remarks;
+  pm.addNestedPass<func::FuncOp>(createOrder(order));
   pm.addPass(createGraphToSched());
 }
 

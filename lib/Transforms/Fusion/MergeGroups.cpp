@@ -178,7 +178,8 @@ static llvm::SetVector<Value> readsOf(const GroupGraph &graph, GroupId g) {
     for (Value v : op->getOperands()) {
       Operation *def = v.getDefiningOp();
       bool inside = def && graph.contains(def) && graph.groupOf(def) == g;
-      if (!inside && elementsOf(v) >= 1024)
+      bool constant = def && isFreeLeaf(def); // no memory is read for it
+      if (!inside && !constant && elementsOf(v) >= 1024)
         reads.insert(v);
     }
   return reads;
