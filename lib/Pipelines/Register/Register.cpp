@@ -38,6 +38,9 @@
 #ifdef GPUCC_HAS_TransformsDist
 #include "gpucc/Transforms/Dist/Passes.h"
 #endif
+#ifdef GPUCC_HAS_TransformsGraph
+#include "gpucc/Transforms/Graph/Passes.h"
+#endif
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -71,6 +74,9 @@ void gpucc::registerAllDialects(mlir::DialectRegistry &registry) {
 
 void gpucc::registerAllPasses() {
   mlir::registerTransformsPasses();
+#ifdef GPUCC_HAS_TransformsGraph
+  registerTransformsGraphPasses();
+#endif
 #ifdef GPUCC_HAS_ConversionFrontendToGraph
   registerConversionFrontendToGraphPasses();
 #endif

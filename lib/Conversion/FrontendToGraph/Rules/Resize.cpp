@@ -32,8 +32,9 @@ struct Axis {
 
 /// The position in the operand of element `x` of the result.
 double position(const Settings &s, const Axis &a, int64_t x) {
+  // The definition takes the length before rounding down: 4 * 0.6 = 2.4.
   if (s.coordinates == "align_corners")
-    return a.out == 1 ? 0 : double(x) * (a.in - 1) / (a.out - 1);
+    return a.in * a.scale == 1 ? 0 : x * (a.in - 1) / (a.in * a.scale - 1);
   if (s.coordinates == "asymmetric")
     return x / a.scale;
   if (s.coordinates == "pytorch_half_pixel")

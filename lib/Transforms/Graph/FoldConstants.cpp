@@ -1,0 +1,87 @@
+//===- FoldConstants.cpp - evaluates ops on constants ---------------------===//
+#include "gpucc/Transforms/Graph/Passes.h"
+#include "lib/Transforms/Graph/ConstantExpressions.h"
+
+namespace gpucc {
+#define GEN_PASS_DEF_FOLDCONSTANTS
+#include "lib/Transforms/Graph/Passes.h.inc"
+} // namespace gpucc
+
+using namespace mlir;
+using namespace gpucc;
+using namespace gpucc::graph;
+
+/// Operands may be larger than results (a slice of a table), but not without bound.
+static constexpr int64_t operandFactor = 64;
+
+static bool foldable(Operation *op, int64_t maxElements) {
+  if (!isa<EvaluateOpInterface>(op) || op->getNumRegions() ||
+      isa<ConstantOp, WeightOp, RngUniformOp, DropoutOp>(op))
+    return false;
+  for (Type type : op->getResultTypes())
+    if (cast<RankedTensorType>(type).getNumElements() > maxElements)
+      return false;
+  for (Value operand : op->getOperands())
+    if (!operand.getDefiningOp<ConstantOp>() ||
+        cast<RankedTensorType>(operand.getType()).getNumElements() > maxElements * operandFactor)
+      return false;
+  return true;
+}
+
+static bool foldByEvaluation(Operation *op) {
+  SmallVector<HostTensor> operands;
+  for (Value operand : op->getOperands()) {
+    auto tensor = toHostTensor(operand.getDefiningOp<ConstantOp>().getValue());
+    if (!tensor)
+      return false;
+    operands.push_back(*tensor);
+  }
+  auto results = graph_passes::evaluateOp(op, operands);
+  if (!results)
+    return false;
+  OpBuilder builder(op);
+  for (auto [result, value] : llvm::zip(op->getResults(), *results))
+    result.replaceAllUsesWith(
+        ConstantOp::create(builder, op->getLoc(), toElementsAttr(op->getContext(), value)));
+  return true;
+}
+
+/// Broadcast and reshape of a splat are the splat in another shape, whatever their size.
+static bool foldSplat(Operation *op) {
+  if (!isa<BroadcastOp, ReshapeOp>(op))
+    return false;
+  auto constant = op->getOperand(0).getDefiningOp<ConstantOp>();
+  auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  if (!splat || type.getNumElements() == 0 || splat.getNumElements() == 0)
+    return false;
+  OpBuilder builder(op);
+  op->getResult(0).replaceAllUsesWith(
+      ConstantOp::create(builder, op->getLoc(), splat.resizeSplat(type)));
+  return true;
+}
+
+namespace {
+struct FoldConstantsPass : gpucc::impl::FoldConstantsBase<FoldConstantsPass> {
+  using FoldConstantsBase::FoldConstantsBase;
+
+  /// One walk in order suffices: operands come before their users.
+  void runOnOperation() override {
+    SmallVector<Operation *> dead;
+    getOperation().walk([&](Operation *op) {
+      if (op->getParentOp() != getOperation())
+        return; // clusters are finished
+      if (foldSplat(op) || (foldable(op, maxElements) && foldByEvaluation(op))) {
+        ++numFolded;
+        dead.push_back(op);
+      }
+    });
+    for (Operation *op : llvm::reverse(dead))
+      op->erase();
+    getOperation().walk([](ConstantOp op) {
+      if (op->use_empty())
+        op->erase();
+    });
+  }
+};
+} // namespace
