@@ -348,9 +348,9 @@ TEST(LibraryCall, WeightsPackedElsewhereArePackedAgain) {
   std::unique_ptr<Session> session;
   ASSERT_OK(PlanImage::fromBytes(bytes.data(), bytes.size(), ".", image));
   ASSERT_OK(Session::prepare(image, {}, session));
-  EXPECT_NE(session->warningText().find(
-                "packed weight again: the plan has it for oneDNN 1.0.0 on avx"),
-            std::string::npos)
+  EXPECT_NE(
+      session->warningText().find("packed weight again: the plan has it for oneDNN 1.0.0 on avx"),
+      std::string::npos)
       << session->warningText();
   ASSERT_OK(session->write("x", x.data(), n * 4));
   ASSERT_OK(session->run());

@@ -181,8 +181,8 @@ CommandT &TestPlan::launchAll(const std::string &symbol, int64_t programs,
                               std::vector<std::unique_ptr<ArgumentT>> arguments) {
   if (kernelBlob < 0) {
     std::ifstream in(TEST_KERNELS, std::ios::binary);
-    kernelBlob = static_cast<int>(
-        addBlob(std::vector<char>(std::istreambuf_iterator<char>(in), {}), BlobKind::host_image, "x86-64"));
+    kernelBlob = static_cast<int>(addBlob(std::vector<char>(std::istreambuf_iterator<char>(in), {}),
+                                          BlobKind::host_image, "x86-64"));
   }
   auto kernel = std::make_unique<KernelT>();
   kernel->name = symbol;
