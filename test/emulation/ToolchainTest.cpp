@@ -3,6 +3,7 @@
 #include "Gemm.h"
 #include "KernelFixture.h"
 #include "gpucc/Target/Cuda/Cubin.h"
+#include "gpucc/Target/Cuda/KernelCompiler.h"
 #include "lib/Target/Cuda/Toolchain/DiskCache.h"
 
 #include <filesystem>
@@ -224,6 +225,35 @@ TEST_F(Nvrtc, CompilesInThreadsAndReportsErrors) {
   cuda::Code bad = nvrtc->compile("extern \"C\" __global__ void k() { nonsense; }", "sm_80", {});
   EXPECT_FALSE(bad.ok);
   EXPECT_NE(bad.log.find("kernel.cu(1)"), std::string::npos) << bad.log;
+}
+
+TEST_F(Nvrtc, KernelCompilerSharesCachesAndIgnoresJobs) {
+  TemporaryFolder folder;
+  cuda::KernelCompilerOptions options;
+  options.architectures = {"sm_80", "compute_90", "simt"};
+  options.cacheFolder = folder.path;
+  std::string error;
+  auto compiler = cuda::KernelCompiler::open(options, error);
+  ASSERT_TRUE(compiler) << error;
+  cuda::CompiledKernels first = compiler->compile({vectorCopy, tensor, vectorCopy});
+  EXPECT_EQ(first.error, "");
+  EXPECT_EQ(first.compiled, 6u);
+  EXPECT_EQ(first.shared, 1u);
+  EXPECT_EQ(first.code[0][0].bytes, first.code[2][0].bytes);
+  EXPECT_EQ(compiler->compile({tensor}).fromCache, 3u);
+
+  TemporaryFolder other;
+  other.path += "-one-job";
+  options.cacheFolder = other.path;
+  options.jobs = 1;
+  cuda::CompiledKernels second =
+      cuda::KernelCompiler::open(options, error)->compile({vectorCopy, tensor});
+  for (size_t i = 0; i < 2; ++i)
+    for (size_t a = 0; a < 3; ++a)
+      EXPECT_EQ(first.code[i][a].bytes, second.code[i][a].bytes) << i << " " << a;
+
+  cuda::CompiledKernels bad = compiler->compile({"__global__ void broken() { nonsense; }"});
+  EXPECT_NE(bad.error.find("kernel 'broken' for sm_80 does not compile"), std::string::npos);
 }
 
 TEST_F(Nvrtc, PtxForForwardCompatibility) {

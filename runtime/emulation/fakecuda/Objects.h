@@ -126,7 +126,7 @@ struct FakeDevice {
   std::list<OperationPtr> pending;
   std::set<FakeStream *> streams;
   FakeStream defaultStream;
-  simt::Executor executor;
+  std::unique_ptr<simt::Executor> executor; ///< made with the first kernel
   std::mt19937_64 random;
   std::map<const void *, OperationPtr> lastOfSerial;
   int stickyError = 0;

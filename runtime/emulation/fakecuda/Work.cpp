@@ -271,6 +271,8 @@ static Progress runKernel(FakeDevice &here, const FakeFunction &function, simt::
     addReport("injected failure: kernel '" + function.kernel.name + "'");
     return Progress::failed;
   }
+  if (!here.executor)
+    here.executor = std::make_unique<simt::Executor>();
   std::vector<void *> pointers;
   for (const std::vector<char> &argument : arguments)
     pointers.push_back(const_cast<char *>(argument.data()));
@@ -283,7 +285,7 @@ static Progress runKernel(FakeDevice &here, const FakeFunction &function, simt::
     options.races = registry().options.races;
     options.copiesEarly = registry().options.copiesEarly;
   }
-  const std::vector<simt::Finding> findings = here.executor.launch(
+  const std::vector<simt::Finding> findings = here.executor->launch(
       function.kernel, grid, block, shared, pointers.data(), here.memory, options);
   for (const simt::Finding &finding : findings)
     addReport(finding.text);

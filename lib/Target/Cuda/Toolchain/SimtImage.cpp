@@ -95,6 +95,14 @@ std::vector<std::string> with(std::vector<std::string> command,
   return command;
 }
 
+/// No image may tell where it was made: the same kernel gives the same bytes anywhere.
+std::vector<std::string> withoutPaths(const std::vector<std::string> &folders) {
+  std::vector<std::string> flags = {"-fdebug-compilation-dir=."};
+  for (const std::string &folder : folders)
+    flags.push_back("-ffile-prefix-map=" + folder + "/=");
+  return flags;
+}
+
 /// Makes pre.h.pch and image.o in `folder`; the error text or nothing.
 std::string buildBase(const std::string &clang, const std::string &folder) {
   std::string prefix = "#include \"device.h\"\n";
@@ -108,7 +116,7 @@ std::string buildBase(const std::string &clang, const std::string &folder) {
       prefix += "#include \"" + std::string(header.name) + "\"\n";
   }
   writeFileAtomically(folder + "/pre.h", prefix);
-  const std::vector<std::string> start = with({clang}, baseFlags);
+  const std::vector<std::string> start = with(with({clang}, baseFlags), withoutPaths({folder}));
   Run r = run(with(with(start, kernelFlags), {"-x", "c++-header", folder + "/pre.h", "-Xclang",
                                               "-fno-pch-timestamp", "-o", folder + "/pre.h.pch"}),
               folder + "/log");
@@ -147,7 +155,7 @@ std::shared_ptr<SimtCompiler> SimtCompiler::open(const std::string &clangName,
             "name its path";
     return nullptr;
   }
-  std::vector<std::string_view> parts = {compiler->versionText};
+  std::vector<std::string_view> parts = {"layout 2", compiler->versionText};
   for (const KernelHeader &header : simtHeaders())
     parts.push_back(header.text);
   for (const KernelHeader &header : kernelHeaders())
@@ -198,9 +206,9 @@ Code SimtCompiler::compile(const std::string &text, const CompileOptions &option
     return code;
   }
   std::vector<std::string> command = with(with({clang}, baseFlags), kernelFlags);
-  command = with(command, {"-include-pch", baseFolder + "/pre.h.pch", "-I", baseFolder,
-                           "-fdebug-prefix-map=" + scratch.path + "=.", "-x", "c++", file});
-  command = with(command, options.extra);
+  command = with(command,
+                 {"-include-pch", baseFolder + "/pre.h.pch", "-I", baseFolder, "-x", "c++", file});
+  command = with(with(command, withoutPaths({baseFolder, scratch.path})), options.extra);
   Run r = run(with(command, {"-c", "-o", scratch.path + "/kernel.o"}), scratch.path + "/log");
   code.log = r.output;
   if (r.status)
