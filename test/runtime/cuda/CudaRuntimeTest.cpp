@@ -1,6 +1,7 @@
 //===- CudaRuntimeTest.cpp - Graphs, streams and errors of the cuda driver -===//
 #include "Environment.h"
 #include "TestPlan.h"
+#include "drivers/CudaLibrary.h"
 #include "session/Session.h"
 
 #include <numeric>
@@ -156,6 +157,46 @@ TEST_F(CudaRuntime, NothingIsAllocatedPerExecute) {
   EXPECT_EQ(fakeCuda().get("cuMemAlloc"), calls);
   session.reset();
   EXPECT_EQ(fakeCuda().get("bytes-used"), 0) << "arenas are freed with the session";
+}
+
+TEST_F(CudaRuntime, BoundDeviceMemoryTakesThePlaceOfBuffers) {
+  TestPlan p = axpbPlan();
+  auto session = open(p);
+  // A caller's own allocations, made through the same driver.
+  std::shared_ptr<CudaLibrary> cuda;
+  ASSERT_OK(CudaLibrary::open(cuda));
+  cuda::Context context = nullptr;
+  ASSERT_EQ(cuda->fn.cuDevicePrimaryCtxRetain(&context, 0), cuda::success);
+  ASSERT_EQ(cuda->fn.cuCtxSetCurrent(context), cuda::success);
+  cuda::DevicePointer x = 0, y = 0;
+  ASSERT_EQ(cuda->fn.cuMemAlloc(&x, 64), cuda::success);
+  ASSERT_EQ(cuda->fn.cuMemAlloc(&y, 64), cuda::success);
+  std::vector<float> in(16, 3.f), out(16);
+  auto address = [](std::vector<float> &v) {
+    return reinterpret_cast<cuda::DevicePointer>(v.data());
+  };
+  ASSERT_EQ(cuda->fn.cuMemcpyAsync(x, address(in), 64, nullptr), cuda::success);
+  ASSERT_EQ(cuda->fn.cuStreamSynchronize(nullptr), cuda::success);
+
+  ASSERT_OK(session->run());
+  ASSERT_OK(session->bind("x", reinterpret_cast<void *>(x), 64));
+  ASSERT_OK(session->bind("y", reinterpret_cast<void *>(y), 64));
+  fakeCuda().set("reset", 0);
+  for (int replay = 0; replay < 3; ++replay)
+    ASSERT_OK(session->run());
+  EXPECT_EQ(fakeCuda().get("cuGraphExecUpdate"), 1) << "captured anew once, and updated in place";
+  EXPECT_EQ(fakeCuda().get("cuGraphInstantiateWithFlags"), 0);
+  EXPECT_EQ(fakeCuda().get("cuGraphLaunch"), 3);
+  ASSERT_EQ(cuda->fn.cuMemcpyAsync(address(out), y, 64, nullptr), cuda::success);
+  ASSERT_EQ(cuda->fn.cuStreamSynchronize(nullptr), cuda::success);
+  EXPECT_EQ(out, std::vector<float>(16, 7.f));
+
+  float host[16];
+  EXPECT_ERROR(session->bind("x", host, sizeof(host)), "x");
+  ASSERT_OK(session->bind("y", nullptr, 0));
+  session.reset();
+  cuda->fn.cuMemFree(x);
+  cuda->fn.cuMemFree(y);
 }
 
 TEST_F(CudaRuntime, OutOfMemoryNamesTheArena) {

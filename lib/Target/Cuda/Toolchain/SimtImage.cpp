@@ -160,8 +160,8 @@ std::shared_ptr<SimtCompiler> SimtCompiler::open(const std::string &clangName,
     parts.push_back(header.text);
   for (const KernelHeader &header : kernelHeaders())
     parts.push_back(header.text);
-  for (const std::string &flag : with(baseFlags, kernelFlags))
-    parts.push_back(flag);
+  const std::vector<std::string> flags = with(baseFlags, kernelFlags);
+  parts.insert(parts.end(), flags.begin(), flags.end());
   compiler->cacheFolder = cacheFolder;
   compiler->baseFolder = cacheFolder + "/simt-" + sha256(parts).substr(0, 16);
   if (fs::exists(compiler->baseFolder + "/image.o"))
