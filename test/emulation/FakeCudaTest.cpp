@@ -82,6 +82,8 @@ protected:
     set("reset", 0);
     for (Stream s : {first, second})
       fn.cuStreamDestroy(s);
+    for (Event e : {forked, joined})
+      fn.cuEventDestroy(e);
     for (DevicePointer p : {x, y, z})
       fn.cuMemFree(p);
     fn.cuModuleUnload(module);

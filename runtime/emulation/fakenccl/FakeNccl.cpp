@@ -74,11 +74,18 @@ std::mutex groupsMutex;
 std::map<std::string, std::shared_ptr<Group>> groups;
 } // namespace
 
-struct CommObject {
+namespace {
+/// A rank's side of a communicator; operations on streams keep it beyond the handle's end.
+struct CommState {
   std::shared_ptr<Group> group;
   int rank;
   uint64_t run = 0; ///< collectives that this rank has run
   int asyncError = success;
+};
+} // namespace
+
+struct CommObject {
+  std::shared_ptr<CommState> state;
 };
 
 namespace {
@@ -126,7 +133,8 @@ void compute(Meeting &m) {
 /// What a stream runs: one collective, or the sends and receives of one group.
 class Operation {
 public:
-  Operation(Comm comm, std::vector<Call> calls) : comm(comm), calls(std::move(calls)) {}
+  Operation(std::shared_ptr<CommState> comm, std::vector<Call> calls)
+      : comm(std::move(comm)), calls(std::move(calls)) {}
 
   /// 0 done, 1 not yet, 2 failed; starts anew after it is done, for the next launch of a graph.
   int step() {
@@ -231,7 +239,7 @@ private:
     return all ? 0 : 1;
   }
 
-  Comm comm;
+  std::shared_ptr<CommState> comm;
   std::vector<Call> calls;
   std::vector<std::shared_ptr<Message>> messages; ///< per call
   std::chrono::steady_clock::time_point since;
@@ -249,15 +257,15 @@ thread_local int groupDepth = 0;
 thread_local std::vector<Pending> pending;
 
 int enqueue(Comm comm, Stream stream, std::vector<Call> calls) {
-  auto *operation = new Operation(comm, std::move(calls));
+  auto *operation = new Operation(comm->state, std::move(calls));
   const int error = gpuccFakeCudaEnqueue(
-      stream, comm, [](void *p) { return static_cast<Operation *>(p)->step(); }, operation,
-      [](void *p) { delete static_cast<Operation *>(p); });
+      stream, comm->state.get(), [](void *p) { return static_cast<Operation *>(p)->step(); },
+      operation, [](void *p) { delete static_cast<Operation *>(p); });
   return error ? unhandledCudaError : success;
 }
 
 int submit(Comm comm, Stream stream, Call call) {
-  if (!comm || call.peer < -1 || call.peer >= static_cast<int>(comm->group->size) ||
+  if (!comm || call.peer < -1 || call.peer >= static_cast<int>(comm->state->group->size) ||
       !elementBytes(call.type))
     return invalidArgument;
   if (groupDepth) {
@@ -292,7 +300,7 @@ FAKE(ncclCommInitRank)(Comm *comm, int ranks, UniqueId id, int rank) {
   }
   if (group->size != static_cast<size_t>(ranks))
     return invalidUsage;
-  *comm = new CommObject{group, rank};
+  *comm = new CommObject{std::make_shared<CommState>(CommState{group, rank})};
   return success;
 }
 FAKE(ncclCommDestroy)(Comm comm) {
@@ -301,14 +309,15 @@ FAKE(ncclCommDestroy)(Comm comm) {
 }
 FAKE(ncclCommAbort)(Comm comm) {
   {
-    std::lock_guard lock(comm->group->mutex);
-    comm->group->aborted = true;
+    std::lock_guard lock(comm->state->group->mutex);
+    comm->state->group->aborted = true;
   }
+  delete comm;
   gpuccFakeCudaProgress();
-  return success; // operations on streams still refer to it
+  return success;
 }
 FAKE(ncclCommGetAsyncError)(Comm comm, int *error) {
-  *error = comm->asyncError;
+  *error = comm->state->asyncError;
   return success;
 }
 extern "C" __attribute__((visibility("default"))) const char *ncclGetErrorString(int error) {
