@@ -85,6 +85,21 @@ OpFacts gpucc::graph::factsByDecomposition(Operation *op) {
   return f;
 }
 
+/// The op before the builder's insertion point; null at the start of the block.
+static Operation *lastBuilt(OpBuilder &builder) {
+  Block *block = builder.getInsertionBlock();
+  auto point = builder.getInsertionPoint();
+  return point == block->begin() ? nullptr : &*std::prev(point);
+}
+
+/// What was built for the derivative of `op` belongs to its pipeline stage (docs/conventions.md).
+static void copyStage(Operation *op, Operation *before, OpBuilder &builder) {
+  Attribute stage = op->getAttr(base::inheritedAttr);
+  Operation *last = lastBuilt(builder);
+  for (Operation *made = last; stage && made && made != before; made = made->getPrevNode())
+    made->setAttr(base::inheritedAttr, stage);
+}
+
 LogicalResult gpucc::graph::reverseSweep(OpBuilder &builder, ArrayRef<Operation *> ops,
                                          ArrayRef<Value> wanted, DenseMap<Value, Value> &grads) {
   // Values on a way from a wanted value to a result.
@@ -107,6 +122,7 @@ LogicalResult gpucc::graph::reverseSweep(OpBuilder &builder, ArrayRef<Operation 
       return op->emitOpError("cannot be differentiated: it does not implement "
                              "DifferentiableOpInterface");
     SmallVector<Value> operandGrads(op->getNumOperands());
+    Operation *before = lastBuilt(builder);
     if (failed(differentiable.buildVjp(builder, resultGrads, needed, operandGrads)))
       return failure();
     GraphBuilder g(builder, op->getLoc());
@@ -116,6 +132,7 @@ LogicalResult gpucc::graph::reverseSweep(OpBuilder &builder, ArrayRef<Operation 
       Value &sum = grads[v];
       sum = sum ? g.add(sum, grad) : grad;
     }
+    copyStage(op, before, builder);
   }
   return success();
 }

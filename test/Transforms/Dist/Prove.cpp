@@ -3,6 +3,7 @@
 
 #include "dialects/Base/Base.h"
 #include "gpucc/Transforms/Dist/Passes.h"
+#include "gpucc/Transforms/Training/Passes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -35,6 +36,7 @@ void prepare(MLIRContext &context) {
   context.loadDialect<base::BaseDialect, graph::GraphDialect, dist::DistDialect, func::FuncDialect>();
   static bool registered = [] {
     registerTransformsDistPasses();
+    registerTransformsTrainingPasses();
     registerTransformsPasses();
     return true;
   }();
@@ -109,7 +111,8 @@ Proof prove(const std::string &text, const ProofOptions &options) {
   if (!reference)
     return proof;
   PassManager number(&context);
-  if (failed(parsePassPipeline("gpucc-number-ops", number)) || failed(number.run(*reference)))
+  std::string before = options.before.empty() ? "" : options.before + ",";
+  if (failed(parsePassPipeline(before + "gpucc-number-ops", number)) || failed(number.run(*reference)))
     return proof;
   OwningOpRef<ModuleOp> partitioned = reference->clone();
   PassManager passes(&context);

@@ -24,11 +24,12 @@ struct Proof {
 };
 
 struct ProofOptions {
-  std::string pipeline;           ///< passes between gpucc-number-ops and the comparison
+  std::string pipeline;           ///< passes that partition the program, whose ops are numbered
   int64_t microBatches = 1;
   int steps = 2;
   /// Spoils the partitioned module before it runs.
   std::function<void(mlir::ModuleOp)> spoil;
+  std::string before;             ///< passes that the unpartitioned program runs too
 };
 
 /// A context with every dialect and pass that the proofs need.

@@ -1,0 +1,70 @@
+//===- ModelsTest.cpp - small models, differentiated and partitioned ------===//
+//
+// Forward graphs as exporters write them; loss, backward and optimizer are made
+// by the passes of the product, then every layout of the list is compared with
+// the unpartitioned step.
+//
+//===----------------------------------------------------------------------===//
+#include "Prove.h"
+
+#include "gtest/gtest.h"
+
+static Proof proveModel(const std::string &file, const std::string &pins, int64_t stages,
+                        int64_t microBatches, const std::string &schedule = "1f1b",
+                        const std::string &optimizer = "optimizer=adamw clip-norm=1.0") {
+  std::string m = "micro-batches=" + std::to_string(microBatches);
+  ProofOptions options;
+  options.before = (stages > 1 ? "gpucc-assign-stages{pp=" + std::to_string(stages) + "}," : "") +
+                   "gpucc-differentiate{loss=cross-entropy},gpucc-add-optimizer{" + optimizer +
+                   "},func.func(cse)";
+  options.pipeline = "gpucc-propagate{" + pins + " pp=" + std::to_string(stages) + " " + m +
+                     "},gpucc-cut-stages{" + m + " schedule=" + schedule +
+                     "},gpucc-partition{keep-shardings=true}";
+  options.microBatches = microBatches;
+  options.steps = 1;
+  return prove(readInput(file), options);
+}
+
+static void expectProof(const std::string &file, const std::string &pins, int64_t stages = 1,
+                        int64_t microBatches = 1, const std::string &schedule = "1f1b") {
+  Proof p = proveModel(file, pins, stages, microBatches, schedule);
+  EXPECT_TRUE(p.equal()) << file << " " << pins << " stages " << stages << " micro-batches "
+                         << microBatches << "\n"
+                         << p.dump().substr(0, 6000);
+}
+
+TEST(Decoder, DataParallel) {
+  expectProof("decoder.mlir", "dp=2");
+  expectProof("decoder.mlir", "dp=4 zero=1", 1, 2);
+}
+
+TEST(Decoder, TensorParallel) {
+  expectProof("decoder.mlir", "tp=2");
+  expectProof("decoder.mlir", "tp=4");
+  expectProof("decoder.mlir", "dp=2 tp=2 zero=1");
+}
+
+TEST(Decoder, SequenceParallel) {
+  expectProof("decoder.mlir", "tp=2 sp=on");
+  expectProof("decoder.mlir", "dp=2 tp=2 sp=on");
+}
+
+// The embedding is the last matrix too: its gradient has shares from two stages.
+TEST(Decoder, PipelineWithTiedEmbedding) {
+  expectProof("decoder.mlir", "dp=1", 2, 2, "gpipe");
+  expectProof("decoder.mlir", "dp=1", 2, 4, "1f1b");
+  expectProof("decoder.mlir", "dp=2 tp=2", 2, 2);
+}
+
+TEST(Convolution, EveryLayout) {
+  expectProof("conv.mlir", "dp=2");
+  expectProof("conv.mlir", "dp=4 zero=1", 1, 2);
+  expectProof("conv.mlir", "tp=2");
+  expectProof("conv.mlir", "dp=1", 2, 2);
+}
+
+TEST(Dropout, SameMaskOnAnyLayout) {
+  expectProof("dropout.mlir", "dp=2", 1, 2);
+  expectProof("dropout.mlir", "dp=2 tp=2 sp=on");
+  expectProof("dropout.mlir", "dp=1", 2, 2);
+}
