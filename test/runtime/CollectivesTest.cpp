@@ -197,4 +197,51 @@ TEST(RankGroup, TwoRanksTrainLikeOne) {
   EXPECT_EQ(weights[0], weights[1]);
   EXPECT_NEAR(weights[0][0], 1 - 3 * 0.1 * 11, 1e-5);
 }
+
+TEST(RankGroup, StagesExchangeMicroBatches) {
+  TestPlan p = pipelinePlan();
+  std::vector<char> bytes = p.file();
+  gpucc_rt::Plan plan;
+  gpucc_rt::RankGroup group;
+  gpucc_rt::Status status = gpucc_rt::Plan::fromMemory(bytes.data(), bytes.size(), ".", plan);
+  ASSERT_FALSE(status) << status.message();
+  status = group.open(plan, {});
+  ASSERT_FALSE(status) << status.message();
+  float x[8], y[8], z[8];
+  for (int i = 0; i < 8; ++i)
+    x[i] = static_cast<float>(i);
+  for (int step = 0; step < 3; ++step) {
+    ASSERT_FALSE(group.write("x", x, sizeof(x)));
+    status = group.run();
+    ASSERT_FALSE(status) << status.message();
+  }
+  ASSERT_FALSE(group.read("y", y, sizeof(y)));
+  ASSERT_FALSE(group.read("z", z, sizeof(z)));
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_EQ(y[i], 2 * x[i] + 1);
+    EXPECT_EQ(z[i], 3 * (2 * x[i] + 1));
+  }
+}
+
+TEST(RankGroup, AHungStepIsAnErrorOnEveryRank) {
+  TestPlan p = pipelinePlan();
+  p.file();                                                      // fills in the scripts
+  p.plan.profiles[0]->programs[1]->scripts[0]->steps.pop_back(); // stage 1 forgets a micro-batch
+  std::vector<char> bytes = p.file();
+  gpucc_rt::Plan plan;
+  gpucc_rt::RankGroup group;
+  ASSERT_FALSE(gpucc_rt::Plan::fromMemory(bytes.data(), bytes.size(), ".", plan));
+  gpucc_rt::GroupOptions options;
+  options.watchdogSeconds = 0.3;
+  ASSERT_FALSE(group.open(plan, options));
+  gpucc_rt::Status status = group.run();
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status.code(), GPUCC_RT_COMMUNICATION_ERROR);
+  EXPECT_NE(status.message().find("recv 'recv' on communicator 'backward' waits for rank 1"),
+            std::string::npos)
+      << status.message();
+  status = group.run();
+  ASSERT_TRUE(status);
+  EXPECT_NE(status.message().find("failed"), std::string::npos);
+}
 } // namespace

@@ -173,6 +173,48 @@ TEST_P(Conformance, WrongSizesAndNamesAreErrors) {
   EXPECT_ERROR(session->useProfile(3), "profile 3");
 }
 
+TEST_P(Conformance, PlansDoNotShareCode) {
+  // Both images have the same symbols; one plan is closed before the next opens, so addresses and
+  // descriptors return.
+  for (bool other : {false, true, false}) {
+    TestPlan p;
+    p.otherKernels = other;
+    uint32_t x = p.buffer(1, 0, 16), y = p.buffer(1, 256, 16);
+    p.tensor("x", Role::input, DType::f32, {4}, x);
+    p.tensor("y", Role::output, DType::f32, {4}, y);
+    p.launch("axpb", 1, p.view(x), p.view(y), p.scalar(1.0), p.scalar(0.0));
+    sessions.push_back(open(p));
+    Session *session = sessions.back().get();
+    ASSERT_OK(session->run());
+    if (session->computes())
+      EXPECT_EQ(read<float>(*session, "y", 4)[0], other ? 100.f : 0.f);
+  }
+}
+
+TEST_P(Conformance, ProfilesShareStateAndHaveTheirPrograms) {
+  // Profile "add" adds v to the state, profile "twice" does so twice.
+  TestPlan p;
+  uint32_t s = p.buffer(0, 0, 4), v = p.buffer(1, 0, 4);
+  p.tensor("s", Role::parameter, DType::f32, {}, s);
+  p.tensor("v", Role::input, DType::f32, {}, v);
+  p.launch("accumulate", 1, p.view(v), p.view(s));
+  std::vector<char> once = p.file();
+  std::unique_ptr<PlanT> copy(GetPlan(once.data() + sizeof(PlanHeader))->UnPack());
+  auto second = std::move(copy->profiles[0]);
+  second->name = "twice";
+  second->programs[0]->scripts[0]->steps.emplace_back(0, 0);
+  p.plan.profiles.push_back(std::move(second));
+  auto session = open(p);
+  float one = 1;
+  for (uint32_t profile : {0u, 1u, 0u}) {
+    ASSERT_OK(session->useProfile(profile));
+    ASSERT_OK(session->write("v", &one, 4));
+    ASSERT_OK(session->run());
+  }
+  if (session->computes())
+    EXPECT_EQ(read<float>(*session, "s", 1)[0], 4.f);
+}
+
 INSTANTIATE_TEST_SUITE_P(Drivers, Conformance, ::testing::Values(CONFORMANCE_DRIVERS),
                          [](const auto &info) { return std::string(info.param); });
 } // namespace

@@ -146,7 +146,6 @@ TEST(PlanLoader, MeaninglessFieldsAreErrorsWithTheirPlace) {
        "0 arguments, kernel 'increment' has 1"},
       {"kernel alignment", [](TestPlan &p) { p.plan.kernels[0]->arguments[0]->alignment = 512; },
        "not aligned to the 512 bytes"},
-      {"command kind", [&](TestPlan &p) { main(p).commands[0]->body.Reset(); }, "damaged"},
       {"script", [](TestPlan &p) { p.script({{3, 0}}); }, "step (3, 0)"},
       {"tensor twice", [](TestPlan &p) { p.plan.tensors[1]->name = "w"; }, "second tensor 'w'"},
       {"weight", [](TestPlan &p) { p.plan.weights[0]->offset = 4090; },

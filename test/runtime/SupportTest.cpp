@@ -39,7 +39,8 @@ gpucc_rt::Array makeArray(const char *name, gpucc_rt_dtype dtype, Shape shape,
                           const std::vector<T> &values) {
   gpucc_rt::Array array = {name, dtype, std::move(shape), {}};
   array.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
+  if (!values.empty())
+    std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
   return array;
 }
 

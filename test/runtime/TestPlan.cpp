@@ -180,7 +180,7 @@ uint32_t TestPlan::addBlob(std::vector<char> bytes, BlobKind kind, const std::st
 CommandT &TestPlan::launchAll(const std::string &symbol, int64_t programs,
                               std::vector<std::unique_ptr<ArgumentT>> arguments) {
   if (kernelBlob < 0) {
-    std::ifstream in(TEST_KERNELS, std::ios::binary);
+    std::ifstream in(otherKernels ? OTHER_KERNELS : TEST_KERNELS, std::ios::binary);
     kernelBlob = static_cast<int>(addBlob(std::vector<char>(std::istreambuf_iterator<char>(in), {}),
                                           BlobKind::host_image, "x86-64"));
   }
@@ -378,5 +378,52 @@ TestPlan test::sgdPlanDp2() {
   wait.event = 1;
   p.command(std::move(wait), "reduced");
   p.launch("sgd", 1, p.view(0), p.view(5), p.view(3), p.scalar(0.1));
+  return p;
+}
+
+TestPlan test::pipelinePlan() {
+  TestPlan p;
+  p.addStage("second");
+  for (uint32_t from : {0u, 1u}) { // one communicator per direction
+    auto c = std::make_unique<CommunicatorT>();
+    c->name = from ? "backward" : "forward";
+    c->kind = CommunicatorKind::stage_pair;
+    c->stage = from;
+    c->to_stage = 1 - static_cast<int>(from);
+    p.plan.communicators.push_back(std::move(c));
+  }
+  auto micro = [&](const char *name, Role role, uint32_t buffer) {
+    TensorViewT &view = p.tensor(name, role, DType::f32, {8}, buffer);
+    view.slots = 2;
+    TestPlan::slice(view, 0, value(0, {}, 4), 4);
+  };
+  auto transfer = [&](CollectiveKind kind, uint32_t communicator, uint32_t buffer, int64_t peer) {
+    CollectiveT call;
+    call.kind = kind;
+    call.communicator = communicator;
+    call.dtype = DType::f32;
+    call.count = 4;
+    call.peer = value(peer);
+    (kind == CollectiveKind::send ? call.input : call.output) = p.whole(buffer);
+    p.command(std::move(call), EnumNameCollectiveKind(kind));
+  };
+  p.useStage(0);
+  uint32_t x = p.buffer(1, 0, 16, 2, 256), y = p.buffer(1, 512, 16, 2, 256),
+           z = p.buffer(1, 1024, 16, 2, 256);
+  micro("x", Role::input, x);
+  micro("z", Role::output, z);
+  p.launch("axpb", 1, p.view(x), p.view(y), p.scalar(2.0), p.scalar(1.0));
+  transfer(CollectiveKind::send, 0, y, 1);
+  p.segment("back");
+  transfer(CollectiveKind::recv, 1, z, 1); // members of "backward": rank 1, rank 0
+  p.program().segments[1]->commands[0]->body.AsCollective()->peer = value(0);
+  p.script({{0, 0}, {0, 1}, {1, 0}, {1, 1}});
+  p.useStage(1);
+  uint32_t in = p.buffer(1, 0, 16, 2, 256), out = p.buffer(1, 512, 16, 2, 256);
+  micro("y", Role::output, in);
+  transfer(CollectiveKind::recv, 0, in, 0);
+  p.launch("axpb", 1, p.view(in), p.view(out), p.scalar(3.0), p.scalar(0.0));
+  transfer(CollectiveKind::send, 1, out, 1);
+  p.script({{0, 0}, {0, 1}});
   return p;
 }

@@ -89,6 +89,8 @@ public:
   std::vector<char> file();
 
   PlanT plan;
+  /// Launches take their code from a second build of kernels.c, whose axpb adds 100 more.
+  bool otherKernels = false;
 
 private:
   CommandT &launchAll(const std::string &symbol, int64_t programs,
@@ -125,6 +127,11 @@ TestPlan sgdPlan();
 /// The same on dp=2 ranks: each has one row of x, the gradients are all-reduced on a communication
 /// stream.
 TestPlan sgdPlanDp2();
+
+/// Two stages, two micro-batches: stage 0 sends 2x+1 of each to stage 1, stage 1 sends 3y back as a
+/// gradient would go. Both send before they receive. Input x [8] and output z [8] on stage 0: z = 3
+/// (2x + 1); y [8] on stage 1.
+TestPlan pipelinePlan();
 
 } // namespace gpucc::rt::test
 

@@ -1,6 +1,11 @@
 // Host kernels for hand-built plans, with the ABI void k(void **args, int64_t begin, int64_t end).
 #include <stdint.h>
 
+// A second build of this file has another value: two images with the same symbols.
+#ifndef EXTRA
+#define EXTRA 0
+#endif
+
 // y[i] = a * x[i] + b; args: x, y (f32), bits of a and b (f64). One program = 4 elements.
 void axpb(void **args, int64_t begin, int64_t end) {
   const float *x = args[0];
@@ -10,7 +15,7 @@ void axpb(void **args, int64_t begin, int64_t end) {
     double d;
   } a = {args[2]}, b = {args[3]};
   for (int64_t i = begin * 4; i < end * 4; ++i)
-    y[i] = (float)(a.d * x[i] + b.d);
+    y[i] = (float)(a.d * x[i] + b.d + EXTRA);
 }
 
 // w[i] -= rate * g[i], loss[0] = sum of w before; one program. args: w, g, loss, bits of the rate.

@@ -1,7 +1,9 @@
-// write-test-plans FOLDER: axpb.plan, sgd.plan and sgd-dp2.plan, as TestPlan.h describes them.
+// write-test-plans FOLDER: axpb.plan, sgd.plan and sgd-dp2.plan, as TestPlan.h describes them, and
+// the index of each alone (NAME.index) as a seed for the fuzzer.
 #include "TestPlan.h"
 
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 
 int main(int argc, char **argv) {
@@ -10,12 +12,18 @@ int main(int argc, char **argv) {
     return 2;
   }
   using namespace gpucc::rt::test;
-  auto save = [&](const char *name, std::vector<char> bytes) {
+  auto write = [&](const std::string &name, const char *bytes, size_t size) {
     std::ofstream(std::string(argv[1]) + "/" + name, std::ios::binary)
-        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        .write(bytes, static_cast<std::streamsize>(size));
   };
-  save("axpb.plan", axpbPlan().file());
-  save("sgd.plan", sgdPlan().file());
-  save("sgd-dp2.plan", sgdPlanDp2().file());
+  auto save = [&](const std::string &name, const std::vector<char> &bytes) {
+    gpucc::rt::PlanHeader header;
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    write(name + ".plan", bytes.data(), bytes.size());
+    write(name + ".index", bytes.data() + header.indexOffset, header.indexSize);
+  };
+  save("axpb", axpbPlan().file());
+  save("sgd", sgdPlan().file());
+  save("sgd-dp2", sgdPlanDp2().file());
   return 0;
 }

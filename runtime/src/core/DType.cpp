@@ -174,6 +174,8 @@ void gpucc::rt::castElements(DType from, const void *source, DType to, void *des
                              uint64_t count) {
   const auto *in = static_cast<const char *>(source);
   auto *out = static_cast<char *>(destination);
+  if (count == 0)
+    return;
   if (from == to) {
     std::memcpy(out, in, dtypeBytes(from, count));
     return;

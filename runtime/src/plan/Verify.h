@@ -45,6 +45,14 @@ Status forEach(const flatbuffers::Vector<T> *vector, const char *what, CheckFn c
   return {};
 }
 
+/// FlatBuffers' verifier does not look at the alignment of vectors of 8-byte elements.
+template <typename T> Status aligned(const flatbuffers::Vector<T> *vector) {
+  if (length(vector) > 0)
+    GPUCC_RT_REQUIRE(reinterpret_cast<uintptr_t>(vector->Data()) % 8 == 0,
+                     "a vector is misaligned");
+  return {};
+}
+
 template <typename Enum> bool inRange(Enum value, Enum last) { return value <= last; }
 
 /// Product of a shape's extents (each >= 0), at most maxBytes.

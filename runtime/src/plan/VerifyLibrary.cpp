@@ -125,6 +125,9 @@ Status verify::libraryCall(const plan::Plan &plan, const plan::Program &program,
                            const plan::LibraryCall &call) {
   GPUCC_RT_REQUIRE(inRange(call.kind(), Kind::MAX) && inRange(call.math(), plan::MathMode::MAX),
                    "unknown kind of library call");
+  for (const Dims *values :
+       {call.strides(), call.dilations(), call.pads_begin(), call.pads_end(), call.window()})
+    GPUCC_RT_TRY(aligned(values));
   auto operand = [&](const plan::Operand &o, uint32_t) { return checkOperand(plan, program, o); };
   GPUCC_RT_TRY(forEach(call.operands(), "operands", operand));
   GPUCC_RT_TRY(forEach(call.extra_operands(), "extra_operands", operand));

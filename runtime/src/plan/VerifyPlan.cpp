@@ -13,6 +13,7 @@ using namespace gpucc::rt::verify;
 
 Status verify::countElements(const flatbuffers::Vector<int64_t> *shape, uint64_t &count) {
   count = 1;
+  GPUCC_RT_TRY(aligned(shape));
   GPUCC_RT_REQUIRE(length(shape) <= maxDims, length(shape), " dimensions, at most ", maxDims);
   for (uint32_t d = 0; d < length(shape); ++d) {
     int64_t extent = shape->Get(d);
@@ -27,13 +28,15 @@ Status verify::spannedBytes(DType type, const flatbuffers::Vector<int64_t> *shap
                             const flatbuffers::Vector<int64_t> *strides, uint64_t &bytes) {
   uint64_t count = 0;
   GPUCC_RT_TRY(countElements(shape, count));
+  GPUCC_RT_TRY(aligned(strides));
+  if (length(strides) > 0)
+    GPUCC_RT_REQUIRE(length(strides) == length(shape), length(strides), " strides for ",
+                     length(shape), " dimensions");
   if (length(strides) == 0 || count == 0) {
     bytes = dtypeBytes(type, count);
     return {};
   }
   GPUCC_RT_REQUIRE(dtypeBits(type) >= 8, "strides on ", dtypeName(type), " elements");
-  GPUCC_RT_REQUIRE(length(strides) == length(shape), length(strides), " strides for ",
-                   length(shape), " dimensions");
   uint64_t last = 0;
   for (uint32_t d = 0; d < length(shape); ++d) {
     int64_t stride = strides->Get(d);
@@ -54,6 +57,7 @@ Status verify::rankValue(const plan::RankValue *value, const plan::Stage &stage)
   if (!value)
     return {};
   GPUCC_RT_REQUIRE(value->modulo() >= 0, "modulo ", value->modulo(), ", it must be >= 0");
+  GPUCC_RT_TRY(aligned(value->terms()));
   if (value->terms())
     for (const plan::Term *term : *value->terms())
       GPUCC_RT_REQUIRE(term->axis() < length(stage.axes()), "axis ", term->axis(),
@@ -141,6 +145,7 @@ static Status checkTensors(const plan::Plan &plan) {
                        "neither a size nor a symbol");
       return {};
     }));
+    GPUCC_RT_TRY(aligned(t.source_base()));
     if (length(t.source_shape()) > 0) {
       uint64_t count = 0;
       GPUCC_RT_TRY(countElements(t.source_shape(), count));

@@ -63,6 +63,8 @@ static Status loadWeight(const PlanImage &plan, const RankContext &rank, bool ve
   Box box;
   GPUCC_RT_TRY(resolveBox(weight.slices(), shape, rank, 0, box));
   uint64_t count = elementCount(box.local);
+  if (count == 0)
+    return {};
   bool moves = box.local != shape || box.valid != box.local ||
                (weight.permutation() && weight.permutation()->size() > 0);
   std::vector<char> part, cast;
