@@ -3,16 +3,22 @@
 //   gpucc-translate --to=frontend model.onnx                 the file as it is
 //   gpucc-translate --profile batch=4,seq=16 model.onnx      what it means (graph)
 //   gpucc-translate --train model.onnx                       weights become state
+//   gpucc-translate --to=cuda kernels.mlir                   kernel.func as CUDA C++
 //   gpucc-translate --onnx-tests DIR                         official node tests, evaluated
 //
 // Exit code: 0 fine, 2 broken model or usage, 3 a model with missing operators.
 //
 //===----------------------------------------------------------------------===//
+#include "KernelText.h"
 #include "gpucc/Pipelines/LoadModel.h"
 #include "gpucc/Pipelines/OnnxTests.h"
 #include "gpucc/Reference/Evaluator.h"
+#include "gpucc/Transforms/Graph/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -24,7 +30,7 @@ using namespace gpucc;
 
 static cl::opt<std::string> inputFile(cl::Positional, cl::desc("model.onnx"), cl::Required);
 static cl::opt<std::string> outputFile("o", cl::desc("Output file"), cl::init("-"));
-static cl::opt<std::string> target("to", cl::desc("frontend or graph"), cl::init("graph"));
+static cl::opt<std::string> target("to", cl::desc("frontend, graph, or cuda"), cl::init("graph"));
 static cl::opt<std::string> profile("profile", cl::desc("Sizes of symbolic dimensions: batch=1,"
                                                         "seq=16; profiles separated by ';'"));
 static cl::opt<bool> train("train", cl::desc("Float weights become state arguments"));
@@ -44,10 +50,23 @@ static cl::opt<double> floorPart(
         "Elements below this part of the largest one are compared as if they were that large"));
 static cl::opt<unsigned> jobs("jobs", cl::desc("Tests at a time"), cl::init(1));
 
+static cl::opt<std::string> pipeline("passes", cl::desc("Graph passes to run after import, as in "
+                                                        "gpucc-opt --pass-pipeline"));
+
+static bool runPasses(mlir::ModuleOp module) {
+  mlir::PassManager pm(module.getContext());
+  return pipeline.empty() || (mlir::succeeded(mlir::parsePassPipeline(pipeline, pm)) &&
+                              mlir::succeeded(pm.run(module)));
+}
+
 /// @main by the Reference evaluator.
 static TestVerdict evaluate(mlir::ModuleOp module, const std::string &folder,
                             const std::map<std::string, HostTensor> &inputs,
                             std::vector<HostTensor> &outputs, std::string &error) {
+  if (!runPasses(module)) {
+    error = "passes failed";
+    return TestVerdict::Fail;
+  }
   auto function = module.lookupSymbol<mlir::func::FuncOp>("main");
   std::vector<HostTensor> arguments;
   for (unsigned i = 0; function && i < function.getNumArguments(); ++i) {
@@ -106,8 +125,12 @@ static int write(mlir::ModuleOp module) {
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "from model files to IR\n");
+  mlir::registerTransformsPasses();
+  registerTransformsGraphPasses();
   if (onnxTests)
     return runTests();
+  if (target == "cuda")
+    return printKernels(inputFile, outs());
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context, errs());
@@ -119,7 +142,7 @@ int main(int argc, char **argv) {
                                                 : frontend::exitCode(model.status);
   }
   if (target != "graph") {
-    errs() << "--to=" << target << " is not known; allowed are frontend and graph\n";
+    errs() << "--to=" << target << " is not known; allowed are frontend, graph and cuda\n";
     return 2;
   }
   ConversionOptions conversion;
@@ -131,6 +154,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   LoadedModel model = loadModel(&context, inputFile, import, std::move(conversion));
-  return model.status == frontend::Status::Ok ? write(*model.module)
-                                              : frontend::exitCode(model.status);
+  if (model.status != frontend::Status::Ok)
+    return frontend::exitCode(model.status);
+  return runPasses(*model.module) ? write(*model.module) : 2;
 }

@@ -376,4 +376,19 @@ TEST(HostImage, SeveralDimensions) {
   }
 }
 
+TEST(HostImage, SameTextSameBytes) {
+  const char *text = R"(
+    kernel.func @k(%x: memref<64xf32>, %y: memref<64xf32>) {
+      kernel.program () in () {
+        kernel.loop (%c) in (64) {
+          %0 = kernel.load %x[%c] : memref<64xf32>
+          %1 = math.exp %0 : f32
+          kernel.store %1, %y[%c] : memref<64xf32>
+        }
+      }
+    })";
+  Kernels first(text), second(text);
+  EXPECT_EQ(first.image.bytes, second.image.bytes);
+}
+
 } // namespace

@@ -117,12 +117,11 @@ kernel.func @f(%x: memref<4x4xf32>) {
 }
 
 // -----
-kernel.func @f(%x: memref<4xf32>, %t: memref<4xf32>) {
+kernel.func @f(%x: memref<4xf32>) {
   kernel.program () in () {
-    // expected-note @+1 {{prior use here}}
     %k = kernel.loop (%c) in (4) -> (keep tensor<4xf32>) {
-      // expected-error @+1 {{use of value '%k' expects different type than prior uses: 'tensor<5xf32>' vs 'tensor<4xf32>'}}
-      %0 = kernel.load %k[%c] : tensor<5xf32>
+      // expected-error @+1 {{(C3) reads a tile inside the loop that makes it; its points are independent: start another loop}}
+      %0 = kernel.load %k[%c] : tensor<4xf32>
       kernel.yield %0 : f32
     }
   }
@@ -219,5 +218,97 @@ kernel.func @f(%q: memref<1x3x4x8xf32>, %k: memref<1x2x4x8xf32>) {
   kernel.attention %q, %k, %k extents [1, 3, 2, 4, 4, 8, 8] maps #i, #i, #i scale 1.0
       : memref<1x3x4x8xf32>, memref<1x2x4x8xf32>, memref<1x2x4x8xf32> epilogue {
   ^bb0(%acc: f32, %b: index, %h: index, %s: index, %e: index):
+  }
+}
+
+// -----
+kernel.func @f(%x: memref<4x4xf32>) {
+  kernel.program () in () {
+    // expected-error @+1 {{(C6) reduces to a scalar and to columns at once; make two loops}}
+    %a, %b = kernel.loop (%i, %j) in (4, 4) -> (add f32, add tensor<4xf32>) {
+      %0 = kernel.load %x[%i, %j] : memref<4x4xf32>
+      kernel.yield %0, %0 : f32, f32
+    }
+  }
+}
+
+// -----
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{(C1) 'g' is not a kernel.func of this module}}
+  %0 = kernel.launch @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+// expected-note @+1 {{the kernel is '(memref<4xf32>) -> ()'; launch it with one tensor per view, inputs first}}
+kernel.func @g(%x: memref<4xf32>) { kernel.program () in () {} }
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{(C2) inputs and outputs do not fit the kernel's views}}
+  %0 = kernel.launch @g(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+kernel.func @g(%x: memref<4xf32>, %y: memref<4xf32>) { kernel.program () in () {} }
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{(C3) inplace pair (0, 1) does not name an input and an output of one type}}
+  %0 = kernel.launch @g(%x) {inplace = array<i64: 0, 1>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+#i = affine_map<(b, h, s, d) -> (b, h, s, d)>
+#o = affine_map<(b, h, s, d) -> (b, h, s floordiv 2, d)>
+kernel.func @f(%q: memref<1x2x4x8xf32>, %k: memref<1x2x4x8xf32>) {
+  // expected-error @+1 {{(C2) input 2 of the map of k has no constant stride}}
+  kernel.attention %q, %k, %k extents [1, 2, 2, 4, 4, 8, 8] maps #i, #o, #i scale 1.0
+      : memref<1x2x4x8xf32>, memref<1x2x4x8xf32>, memref<1x2x4x8xf32> epilogue {
+  ^bb0(%acc: f32, %b: index, %h: index, %s: index, %e: index):
+  }
+}
+
+// -----
+#i = affine_map<(b, h, s, d) -> (b, h, s, d)>
+kernel.func @f(%q: memref<1x2x4x8xf32>, %k: memref<1x2x4x8xbf16>) {
+  // expected-error @+1 {{(C3) q, k and v differ in element type; convert in their producers}}
+  kernel.attention %q, %k, %k extents [1, 2, 2, 4, 4, 8, 8] maps #i, #i, #i scale 1.0
+      : memref<1x2x4x8xf32>, memref<1x2x4x8xbf16>, memref<1x2x4x8xbf16> epilogue {
+  ^bb0(%acc: f32, %b: index, %h: index, %s: index, %e: index):
+  }
+}
+
+// -----
+#i = affine_map<(b, h, s, d) -> (b, h, s, d)>
+kernel.func @f(%q: memref<1x2x4x8xf32>) {
+  // expected-error @+1 {{(C4) has a bias without a map or a map without a bias; give both}}
+  kernel.attention %q, %q, %q extents [1, 2, 2, 4, 4, 8, 8] maps #i, #i, #i bias_map #i scale 1.0
+      : memref<1x2x4x8xf32>, memref<1x2x4x8xf32>, memref<1x2x4x8xf32> epilogue {
+  ^bb0(%acc: f32, %b: index, %h: index, %s: index, %e: index):
+  }
+}
+
+// -----
+kernel.func @f(%x: memref<2x3x8x8xf32>, %w: memref<4x3x3x3xf32>) {
+  // expected-error @+1 {{(C3) the epilogue's arguments do not fit}}
+  kernel.convolution forward %x, %w result [2, 4, 4, 4] strides [2, 2] pads [1, 1], [1, 1] dilations [1, 1] groups 1
+      : memref<2x3x8x8xf32>, memref<4x3x3x3xf32> epilogue {
+  ^bb0(%acc: f32, %n: index, %o: index, %i: index):
+  }
+}
+
+// -----
+kernel.func @f(%x: memref<2x3x8x8xf32>, %w: memref<4x3x3x3xf16>) {
+  // expected-error @+1 {{(C4) multiplies different element types; convert one operand in its producer}}
+  kernel.convolution forward %x, %w result [2, 4, 4, 4] strides [2, 2] pads [1, 1], [1, 1] dilations [1, 1] groups 1
+      : memref<2x3x8x8xf32>, memref<4x3x3x3xf16> epilogue {
+  ^bb0(%acc: f32, %n: index, %o: index, %i: index, %j: index):
+  }
+}
+
+// -----
+kernel.func @f(%x: memref<4xf32>) {
+  kernel.program () in () {
+    // expected-error @+1 {{(C2) yields 'i32' from elements of type 'f32'; convert by arith after the load}}
+    %0 = "kernel.load"(%x) {map = affine_map<() -> (0)>, operandSegmentSizes = array<i32: 1, 0, 0, 0>} : (memref<4xf32>) -> i32
   }
 }
