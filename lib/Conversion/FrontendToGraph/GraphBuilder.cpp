@@ -15,6 +15,8 @@ using namespace gpucc::graph;
 /// What is evaluated while converting: shape arithmetic and small tables, not weights.
 static constexpr int64_t maxFoldedElements = 4096;
 static constexpr int64_t maxFoldOperandElements = 1 << 16;
+/// A table that is repeated stays small: its broadcast is evaluated only up to this size.
+static constexpr int64_t maxRepeatedElements = 64;
 
 RankedTensorType frontend_to_graph::typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
@@ -76,6 +78,8 @@ bool GraphBuilder::tryFold(Operation *op, SmallVectorImpl<Value> &values) {
   for (Type type : op->getResultTypes())
     if (cast<RankedTensorType>(type).getNumElements() > maxFoldedElements)
       return false;
+  if (isa<BroadcastOp>(op) && typeOf(op->getResult(0)).getNumElements() > maxRepeatedElements)
+    return false;
   for (Value operand : op->getOperands())
     if (typeOf(operand).getNumElements() > maxFoldOperandElements ||
         !operand.getDefiningOp<ConstantOp>())

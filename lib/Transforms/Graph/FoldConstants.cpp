@@ -13,10 +13,15 @@ using namespace gpucc::graph;
 
 /// Operands may be larger than results (a slice of a table), but not without bound.
 static constexpr int64_t operandFactor = 64;
+/// A table that is repeated stays small: its broadcast is evaluated only up to this size.
+static constexpr int64_t maxRepeatedElements = 64;
 
 static bool foldable(Operation *op, int64_t maxElements) {
   if (!isa<EvaluateOpInterface>(op) || op->getNumRegions() ||
       isa<ConstantOp, WeightOp, RngUniformOp, DropoutOp>(op))
+    return false;
+  if (isa<BroadcastOp>(op) &&
+      cast<RankedTensorType>(op->getResult(0).getType()).getNumElements() > maxRepeatedElements)
     return false;
   for (Type type : op->getResultTypes())
     if (cast<RankedTensorType>(type).getNumElements() > maxElements)
