@@ -4,6 +4,8 @@
 // folder with one .td (what it is) and .cpp files (what it means: verify,
 // infer, evaluate, sharding rule, local form, derivative, facts, scalar body
 // or decomposition).
+// A family's .cpp files are cut by question (PointwiseVjp.cpp); an op that is
+// added alone may have one file with all its answers.
 //
 // Rules that hold for every op:
 //   * shapes are static and known (profiles are bound while importing);

@@ -173,7 +173,8 @@ SmallVector<Value> CrossEntropyOp::buildDecomposition(OpBuilder &builder, ValueR
       g.compare(CompareKind::Eq, g.iota(indexType, last), g.broadcastOver(labels, x, {last}));
   Value picked = g.sum(g.select(hit, logSoftmax(g, x, last), g.like(x, 0)), {last});
   Value counts =
-      g.compare(CompareKind::Ne, labels, g.splat(labelType, static_cast<double>(static_cast<int64_t>(getIgnoreIndex()))));
+      g.compare(CompareKind::Ne, labels,
+                g.splat(labelType, static_cast<double>(static_cast<int64_t>(getIgnoreIndex()))));
   auto all = dimsFrom(0, labelType.getRank());
   Value loss = g.neg(g.sum(g.select(counts, picked, g.like(picked, 0)), all));
   return {loss, g.sum(g.convert(counts, elementOf(x)), all)};

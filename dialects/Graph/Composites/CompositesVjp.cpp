@@ -166,7 +166,8 @@ LogicalResult CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resul
   Value difference = g.sub(softmax, g.convert(hit, elementOf(x)));
   // Labels that are ignored, or no class at all, add nothing to the loss.
   auto classes = static_cast<double>(type.getDimSize(last));
-  Value counts = g.compare(CompareKind::Ne, labels, static_cast<double>(static_cast<int64_t>(getIgnoreIndex())));
+  Value counts = g.compare(CompareKind::Ne, labels,
+                           static_cast<double>(static_cast<int64_t>(getIgnoreIndex())));
   counts = g.binary(BinaryKind::And, counts, g.compare(CompareKind::Ge, labels, 0.0));
   counts = g.binary(BinaryKind::And, counts, g.compare(CompareKind::Lt, labels, classes));
   Value grad = g.convert(resultGrads[0], elementOf(x));

@@ -1,4 +1,9 @@
 //===- LeavesEvaluate.cpp - leaves on the CPU -----------------------------===//
+//
+//   rng_uniform with offsets (4, 0) is the lower block of the same numbers that the
+//   whole tensor has: element (i, j) is drawn at global index (i + 4, j)
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/Graph/Evaluate.h"
 
 #include <cstring>

@@ -1,4 +1,10 @@
 //===- MovementEvaluate.cpp - movement on the CPU -------------------------===//
+//
+// Transpose, broadcast, slice, constant pad and concat are one strided copy:
+//
+//   slice [2,3] of rows 1, 0: offset 3, strides (-3, 1)
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/Graph/Evaluate.h"
 #include "dialects/Graph/Movement/PadIndex.h"
 

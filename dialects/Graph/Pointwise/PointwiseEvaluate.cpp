@@ -1,5 +1,10 @@
 //===- PointwiseEvaluate.cpp - pointwise ops on the CPU -------------------===//
-#include "dialects/Graph/Decomposition.h"
+//
+// Floats go through double, integers through 64 bits and wrap when stored:
+//
+//   i8: 100 + 100 is 200 in 64 bits and -56 when stored
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/Graph/Evaluate.h"
 
 using namespace mlir;

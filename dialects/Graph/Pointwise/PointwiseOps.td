@@ -13,7 +13,7 @@ def UnaryOp : Graph_Pointwise<"unary"> {
     Example: `%y = graph.unary exp %x : (tensor<4xf32>) -> tensor<4xf32>`
 
     `is_nan` and `is_inf` yield i1; every other kind keeps the type. `not` is logical on i1 and
-    bitwise on integers. `relu` of NaN is NaN.
+    bitwise on integers. `relu` of NaN is NaN; `sign` of NaN is NaN, of ±0 itself.
 
     Constraints: (C1) the kind is defined for the element type: transcendental kinds need floats,
     `not` integers or i1; neg, abs, sign, relu both.
@@ -70,6 +70,8 @@ def ConvertOp : Graph_Pointwise<"convert"> {
     saturates, NaN gives 0); integer to narrower integer wraps; to i1 is `!= 0`.
 
     Example: `%y = graph.convert %x to bf16 : (tensor<4xf32>) -> tensor<4xbf16>`
+
+    Constraints: (C1) `to` is an element type of graph (include/gpucc/Facts/DType.h).
   }];
   let arguments = (ins Tensor:$x, TypeAttr:$to);
   let results = (outs Tensor:$result);

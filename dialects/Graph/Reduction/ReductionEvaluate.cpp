@@ -1,4 +1,9 @@
 //===- ReductionEvaluate.cpp - reductions on the CPU ----------------------===//
+//
+// Elements are combined in row-major order in double (or 64-bit integers) and
+// rounded once, so a sum of 3000 ones in f16 is 3000.
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/Graph/Evaluate.h"
 
 using namespace mlir;

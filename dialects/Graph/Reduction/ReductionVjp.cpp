@@ -71,59 +71,61 @@ LogicalResult ArgReduceOp::buildVjp(OpBuilder &, ArrayRef<Value>, ArrayRef<bool>
 }
 
 namespace {
-/// The n x n matrix of a scan: dimension `dim` counts results i, `dim + 1` elements j.
+/// The n x n matrix of a scan along dimension d of x: dimensions d and d + 1 count results and
+/// elements, in either order.
 struct ScanMatrix {
   GraphBuilder &g;
-  int64_t dim;
+  ScanOp op;
+  int64_t results, elements;
   SmallVector<int64_t> shape;
   RankedTensorType index;
 
-  ScanMatrix(GraphBuilder &g, Value x, int64_t dim)
-      : g(g), dim(dim), shape(tensorOf(x).getShape()) {
-    shape.insert(shape.begin() + dim, shape[dim]);
+  ScanMatrix(GraphBuilder &g, ScanOp op, bool resultsFirst)
+      : g(g), op(op), results(op.getDim() + !resultsFirst), elements(op.getDim() + resultsFirst),
+        shape(tensorOf(op.getX()).getShape()) {
+    shape.insert(shape.begin() + op.getDim(), shape[op.getDim()]);
     index = tensorOf(shape, g.builder.getI64Type());
   }
-  /// A tensor of results (elements) repeated over the other dimension.
-  Value spread(Value v, bool results) {
+  /// A tensor of results (or elements) repeated over the other dimension.
+  Value spread(Value v, int64_t along) {
     SmallVector<int64_t> dims;
     for (int64_t d = 0; d < tensorOf(v).getRank(); ++d)
-      dims.push_back(d < dim || (d == dim && results) ? d : d + 1);
+      dims.push_back(d == op.getDim() ? along : d + (d > op.getDim()));
     return g.broadcast(v, shape, dims);
   }
-  /// Whether element j takes part in result i.
-  Value takesPart(bool exclusive, bool reverse) {
-    CompareKind kind = reverse ? (exclusive ? CompareKind::Gt : CompareKind::Ge)
-                               : (exclusive ? CompareKind::Lt : CompareKind::Le);
-    return g.compare(kind, g.iota(index, dim + 1), g.iota(index, dim));
+  Value compareIndices(CompareKind kind) {
+    return g.compare(kind, g.iota(index, elements), g.iota(index, results));
+  }
+  /// Whether the element takes part in the result.
+  Value takesPart() {
+    bool exclusive = op.getExclusive();
+    return compareIndices(op.getReverse() ? (exclusive ? CompareKind::Gt : CompareKind::Ge)
+                                          : (exclusive ? CompareKind::Lt : CompareKind::Le));
   }
 };
 } // namespace
 
-/// Prod: d y_i / d x_j is the scan with x_j replaced by 1.
+/// Prod: d y_i / d x_j is the scan with x_j replaced by 1. Results are the last of the two
+/// dimensions, so that the scan runs along them, over x spread along them too.
 static Value prodScanGrad(GraphBuilder &g, ScanOp op, Value grad) {
-  ScanMatrix m(g, op.getX(), op.getDim());
-  // Here results run along dim + 1, so that the scan does, and elements along dim.
-  Value x = m.spread(op.getX(), /*results=*/false);
-  Value self = g.compare(CompareKind::Eq, g.iota(m.index, m.dim), g.iota(m.index, m.dim + 1));
-  Value products = scan(g, ReductionKind::Prod, g.select(self, g.like(x, 1), x), m.dim + 1,
-                        op.getExclusive(), op.getReverse());
-  // Element j = dim takes part in result i = dim + 1.
-  CompareKind kind = op.getReverse() ? (op.getExclusive() ? CompareKind::Gt : CompareKind::Ge)
-                                     : (op.getExclusive() ? CompareKind::Lt : CompareKind::Le);
-  Value part = g.compare(kind, g.iota(m.index, m.dim), g.iota(m.index, m.dim + 1));
-  Value terms = g.mul(m.spread(grad, /*results=*/false), products);
-  return g.sum(g.select(part, terms, g.like(terms, 0)), {m.dim + 1});
+  ScanMatrix m(g, op, /*resultsFirst=*/false);
+  Value x = m.spread(op.getX(), m.results);
+  Value others = g.select(m.compareIndices(CompareKind::Eq), g.like(x, 1), x);
+  Value products =
+      scan(g, ReductionKind::Prod, others, m.results, op.getExclusive(), op.getReverse());
+  Value terms = g.mul(m.spread(grad, m.results), products);
+  return g.sum(g.select(m.takesPart(), terms, g.like(terms, 0)), {m.results});
 }
 
 /// Max and min: each result's gradient is shared by the elements equal to it.
 static Value extremeScanGrad(GraphBuilder &g, ScanOp op, Value grad) {
-  ScanMatrix m(g, op.getX(), op.getDim());
-  Value equal =
-      g.compare(CompareKind::Eq, m.spread(op.getX(), false), m.spread(op.getResult(), true));
-  Value winner = g.binary(BinaryKind::And, equal, m.takesPart(op.getExclusive(), op.getReverse()));
-  Value ties = g.sum(g.convert(winner, tensorOf(grad).getElementType()), {m.dim + 1});
-  Value share = m.spread(g.div(grad, ties), true);
-  return g.sum(g.select(winner, share, g.like(share, 0)), {m.dim});
+  ScanMatrix m(g, op, /*resultsFirst=*/true);
+  Value equal = g.compare(CompareKind::Eq, m.spread(op.getX(), m.elements),
+                          m.spread(op.getResult(), m.results));
+  Value winner = g.binary(BinaryKind::And, equal, m.takesPart());
+  Value ties = g.sum(g.convert(winner, tensorOf(grad).getElementType()), {m.elements});
+  Value share = m.spread(g.div(grad, ties), m.results);
+  return g.sum(g.select(winner, share, g.like(share, 0)), {m.results});
 }
 
 LogicalResult ScanOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,

@@ -1,4 +1,11 @@
 //===- WindowEvaluate.cpp - pooling on the CPU ----------------------------===//
+//
+// The indices inside a window are worked out once and used for every plane
+// (sample and channel):
+//
+//   in 3, window 2, stride 2, low 1: windows {0} and {1, 2}
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/Graph/Evaluate.h"
 #include "dialects/Graph/Geometry.h"
 

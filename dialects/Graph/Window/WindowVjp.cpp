@@ -1,4 +1,8 @@
 //===- WindowVjp.cpp - derivatives of pooling -----------------------------===//
+//
+//   pool max x  ->  pool_grad max x, g;   pool_grad avg g  ->  pool avg
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/Graph/Graph.h"
 
 using namespace mlir;
