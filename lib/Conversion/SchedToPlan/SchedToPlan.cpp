@@ -143,7 +143,7 @@ private:
       plan::BufferOp::create(builder, b.getLoc(), b.getSymName(), it->second.arena,
                              static_cast<uint64_t>(it->second.offset), b.getBytes(), b.getSlots(),
                              b.getSlots() > 1 ? static_cast<uint64_t>(it->second.stride) : 0,
-                             b.getKind() == sched::BufferKind::Io);
+                             b.getKind() == sched::BufferKind::Io && b.getSlots() == 1);
     }
     bool anyAsync = llvm::any_of(segments, [](SegmentPlan &s) {
       return llvm::any_of(s.placements, [](const Placement &p) { return p.asynchronous; });
