@@ -138,11 +138,22 @@ TEST_F(CudaRuntime, TwoStreamsAreRightInAllOrders) {
   }
 }
 
-TEST_F(CudaRuntime, ARemovedEventWaitIsSeen) {
+TEST_F(CudaRuntime, ARemovedEventWaitIsSeenInResults) {
+  fakeCuda().set("order", 0);
   for (bool noGraphs : {false, true}) {
     TestPlan p = twoStreamPlan(/*wait=*/false);
     auto session = open(p, noGraphs);
     EXPECT_GT(wrongOrders(*session), 0);
+  }
+  fakeCuda().set("order", 1);
+}
+
+TEST_F(CudaRuntime, ARemovedEventWaitIsNamed) {
+  for (bool noGraphs : {false, true}) {
+    fakeCuda().set("reset", 0);
+    TestPlan p = twoStreamPlan(/*wait=*/false);
+    auto session = open(p, noGraphs);
+    EXPECT_ERROR(session->run(), "unordered: kernel 'axpb' and kernel 'axpb' both touch");
   }
 }
 
