@@ -144,9 +144,37 @@ TEST_F(FakeCuda, StreamsAreLazyAndOrdered) {
 
 TEST_F(FakeCuda, AllLegalOrdersAreRight) { EXPECT_EQ(wrongOrders(), 0); }
 
-TEST_F(FakeCuda, ARemovedEventWaitIsSeen) {
+TEST_F(FakeCuda, ARemovedEventWaitIsSeenInResults) {
   forgetWait = true;
+  set("order", 0);
   EXPECT_GT(wrongOrders(), 0);
+  set("order", 1);
+}
+
+TEST_F(FakeCuda, ARemovedEventWaitIsNamedInAnyOrder) {
+  forgetWait = true;
+  for (int seed = 0; seed < 5; ++seed) {
+    set("reset", 0);
+    set("seed", seed);
+    launch(addOne, x, y, first);
+    launch(twice, y, z, second);
+    EXPECT_EQ(fn.cuCtxSynchronize(), launchFailed);
+    const std::string text = report();
+    EXPECT_NE(text.find("unordered: "), std::string::npos) << text;
+    EXPECT_NE(text.find("kernel 'twice'"), std::string::npos) << text;
+    EXPECT_NE(text.find("kernel 'addOne'"), std::string::npos) << text;
+  }
+}
+
+TEST_F(FakeCuda, WhatTheHostWaitedForIsOrdered) {
+  EXPECT_EQ(launch(addOne, x, y, first), success);
+  EXPECT_EQ(fn.cuStreamSynchronize(first), success);
+  EXPECT_EQ(launch(twice, y, z, second), success);
+  EXPECT_EQ(fn.cuStreamSynchronize(second), success) << report();
+  // Two readers need no order.
+  EXPECT_EQ(launch(addOne, x, y, first), success);
+  EXPECT_EQ(launch(twice, x, z, second), success);
+  EXPECT_EQ(fn.cuCtxSynchronize(), success) << report();
 }
 
 TEST_F(FakeCuda, CapturedGraphsReplay) {

@@ -234,7 +234,7 @@ void TestPlan::constant(const std::string &name, const void *data, uint64_t byte
 
 void TestPlan::useSimtKernels(const char *path) {
   if (!path)
-    path = std::getenv("GPUCC_TEST_SIMT_KERNELS");
+    path = std::getenv(otherKernels ? "GPUCC_TEST_OTHER_SIMT_KERNELS" : "GPUCC_TEST_SIMT_KERNELS");
   ASSERT_TRUE(path) << "GPUCC_TEST_SIMT_KERNELS names no image";
   if (plan.needs->target == Target::cuda)
     return;

@@ -23,6 +23,8 @@ static int applyOption(const std::string &name, long long value) {
     o.memoryBytes = static_cast<size_t>(value);
   else if (name == "races")
     o.races = value != 0;
+  else if (name == "order")
+    o.order = value != 0;
   else if (name == "copies-early")
     o.copiesEarly = value != 0;
   else if (name == "arch")

@@ -7,8 +7,9 @@
 //   gpuccFakeCudaSet("devices", 2)       before cuInit
 //   gpuccFakeCudaSet("memory", bytes)    per device
 //   gpuccFakeCudaSet("races", 0)         kernels without race detection
-//   gpuccFakeCudaSet("copies-early", 1)  cp.async lands when issued, else as late as legal
-//   gpuccFakeCudaSet("arch", 80)         compute capability that the devices report, times 10
+//   gpuccFakeCudaSet("order", 0)         do not ask that conflicting operations be ordered
+//   (Order.h) gpuccFakeCudaSet("copies-early", 1)  cp.async lands when issued, else as late as
+//   legal gpuccFakeCudaSet("arch", 80)         compute capability that the devices report, times 10
 //   gpuccFakeCudaSet("fail-allocation", n), ("fail-launch", n), ("lose-device", n)
 //                                        the n-th such call from now on (0 = next) fails; a lost
 //                                        device fails every later launch too
@@ -23,6 +24,8 @@
 //                                        capturable; it returns 0 = done, 1 = not yet, 2 = failed.
 //                                        In a graph it runs once per launch. Work with equal keys
 //                                        runs in the order it was issued.
+//   gpuccFakeCudaDeclare(label, p, bytes, write)
+//                                        called by such work: what it touches
 //   gpuccFakeCudaProgress()              something another device waits for may have happened
 //
 //===----------------------------------------------------------------------===//
@@ -39,6 +42,8 @@ GPUCC_FAKECUDA_EXPORT const char *gpuccFakeCudaReport();
 GPUCC_FAKECUDA_EXPORT int gpuccFakeCudaEnqueue(gpucc::rt::cuda::Stream stream, const void *key,
                                                int (*work)(void *), void *data,
                                                void (*destroy)(void *));
+GPUCC_FAKECUDA_EXPORT void gpuccFakeCudaDeclare(const char *label, const void *p, size_t bytes,
+                                                int write);
 GPUCC_FAKECUDA_EXPORT void gpuccFakeCudaProgress();
 
 #endif

@@ -64,9 +64,17 @@ void FakeDevice::serialize(const OperationPtr &operation, const void *serial) {
   if (!serial)
     return;
   OperationPtr &last = lastOfSerial[serial];
-  if (last && !last->done)
+  if (last)
     operation->after.push_back(last);
   last = operation;
+}
+
+void FakeDevice::enroll(const OperationPtr &operation) {
+  std::vector<OrderChecker::Ticket> before;
+  for (const OperationPtr &other : operation->after)
+    before.push_back(other->ticket);
+  operation->ticket = order.enroll(before);
+  pending.push_back(operation);
 }
 
 int FakeDevice::submit(FakeStream &stream, Node::Kind kind, Work work, const void *serial) {
@@ -88,7 +96,7 @@ int FakeDevice::submit(FakeStream &stream, Node::Kind kind, Work work, const voi
     operation->after.push_back(stream.last);
   serialize(operation, serial);
   stream.last = operation;
-  pending.push_back(operation);
+  enroll(operation);
   maybeRunSome();
   return cuda::success;
 }
@@ -107,6 +115,25 @@ void FakeDevice::maybeRunSome() {
     n = random() % 4;
 }
 
+static thread_local AccessLog running; // of the operation under way
+AccessLog *fakecuda::accessLog() {
+  std::lock_guard lock(registry().mutex);
+  return registry().options.order ? &running : nullptr;
+}
+
+void FakeDevice::checkOrder(const OperationPtr &operation) {
+  uintptr_t address = 0;
+  const std::string conflict =
+      order.finish(operation->ticket, std::move(running.label), running.footprint, address);
+  if (conflict.empty())
+    return;
+  addReport("unordered: " + conflict + " both touch " + memory.describe(address) +
+            ", one of them writes, and neither a stream nor an event wait orders them; record an "
+            "event after the first and wait for it before the second");
+  if (!stickyError)
+    stickyError = cuda::launchFailed;
+}
+
 /// Runs one operation whose predecessors are done. False: nothing could run.
 bool FakeDevice::runOne(bool mayWait) {
   std::vector<OperationPtr> ready;
@@ -123,10 +150,12 @@ bool FakeDevice::runOne(bool mayWait) {
     std::shuffle(ready.begin(), ready.end(), random);
   for (const OperationPtr &operation : ready) {
     Progress progress = Progress::done;
+    running = {};
     if (!stickyError && operation->work)
       progress = operation->work();
     if (progress == Progress::notYet)
       continue;
+    checkOrder(operation);
     if (progress == Progress::failed && !stickyError)
       stickyError = cuda::launchFailed;
     clock += 0.001;
@@ -153,17 +182,24 @@ int FakeDevice::runUntil(const OperationPtr &target) {
       addReport("internal: an operation waits for one that was never issued");
       return stickyError = cuda::launchFailed;
     }
+  if (target)
+    order.hostSaw(target->ticket);
   return stickyError;
 }
 
 void FakeDevice::runReady(const OperationPtr &target) {
   while (target && !target->done && runOne(/*mayWait=*/false)) {
   }
+  if (target && target->done)
+    order.hostSaw(target->ticket);
 }
 
 int FakeDevice::runAll() {
   while (!pending.empty())
     if (!runOne(/*mayWait=*/true))
       break;
+  for (FakeStream *stream : streams)
+    if (stream->last && stream->last->done)
+      order.hostSaw(stream->last->ticket);
   return stickyError;
 }

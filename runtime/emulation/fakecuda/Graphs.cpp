@@ -142,10 +142,10 @@ FAKE(cuGraphLaunch)(GraphExec exec, Stream stream) {
     here->serialize(operation, node->serial);
     made[node.get()] = operation;
     end->after.push_back(operation);
-    here->pending.push_back(operation);
+    here->enroll(operation);
   }
   s.last = end;
-  here->pending.push_back(end);
+  here->enroll(end);
   return success;
 }
 FAKE(cuGraphDestroy)(Graph graph) {

@@ -15,6 +15,7 @@
 #ifndef GPUCC_RT_EMULATION_FAKECUDA_OBJECTS_H
 #define GPUCC_RT_EMULATION_FAKECUDA_OBJECTS_H
 
+#include "Order.h"
 #include "drivers/CudaApi.h"
 #include "simt/Executor.h"
 
@@ -42,6 +43,7 @@ struct Operation {
   std::vector<std::shared_ptr<Operation>> after; ///< must be done before
   bool done = false;
   double finished = 0; ///< milliseconds of the device's clock
+  OrderChecker::Ticket ticket;
 };
 using OperationPtr = std::shared_ptr<Operation>;
 
@@ -93,6 +95,7 @@ struct Options {
   int devices = 16;
   size_t memoryBytes = size_t(8) << 30; ///< per device
   bool races = true, copiesEarly = false;
+  bool order = true; ///< conflicting operations must be ordered
   long long failAllocation = -1, failLaunch = -1,
             loseDevice = -1; ///< the n-th from now on fails; -1: none
   int arch = 90;
@@ -129,6 +132,7 @@ struct FakeDevice {
   std::unique_ptr<simt::Executor> executor; ///< made with the first kernel
   std::mt19937_64 random;
   std::map<const void *, OperationPtr> lastOfSerial;
+  OrderChecker order;
   int stickyError = 0;
   double clock = 0;
 
@@ -137,6 +141,8 @@ struct FakeDevice {
   /// communicator).
   int submit(FakeStream &stream, Node::Kind kind, Work work, const void *serial = nullptr);
   void serialize(const OperationPtr &operation, const void *serial);
+  /// Puts an operation, whose predecessors are set, among the pending ones.
+  void enroll(const OperationPtr &operation);
   /// Runs pending operations until `target` is done; the sticky error, if any.
   int runUntil(const OperationPtr &target);
   int runAll();
@@ -147,6 +153,7 @@ struct FakeDevice {
 
 private:
   bool runOne(bool mayWait);
+  void checkOrder(const OperationPtr &operation);
   void maybeRunSome();
 };
 
@@ -161,6 +168,23 @@ void setCurrentDevice(FakeDevice *device);
 /// Counts a call; returns false when an injected failure is due.
 void countCall(const char *function);
 bool injectedFailure(long long Options::*counter);
+
+/// What the operation that the calling thread runs is, reads and writes.
+struct AccessLog {
+  std::string label;
+  simt::Footprint footprint;
+};
+/// Null when nobody wants to know.
+AccessLog *accessLog();
+inline void noteAccess(const void *p, size_t bytes, bool write) {
+  if (AccessLog *log = accessLog())
+    log->footprint.note(reinterpret_cast<uintptr_t>(p), bytes, write);
+}
+
+inline void noteLabel(const std::string &label) {
+  if (AccessLog *log = accessLog())
+    log->label = label;
+}
 
 /// Adds to the report that tests and the runtime's error messages read.
 void addReport(const std::string &text);

@@ -73,7 +73,7 @@ FAKE(cuStreamWaitEvent)(Stream stream, Event event, unsigned flags) {
   if (e.operation)
     operation->after.push_back(e.operation);
   s.last = operation;
-  here->pending.push_back(operation);
+  here->enroll(operation);
   return success;
 }
 
@@ -144,7 +144,12 @@ FAKE(cuMemcpyAsync)(DevicePointer destination, DevicePointer source, size_t byte
     if (int wrong = checkRange(*here, __func__, p, bytes))
       return wrong;
   return here->submit(streamOf(stream, *here), Node::copy, [=] {
-    memmove(reinterpret_cast<void *>(destination), reinterpret_cast<const void *>(source), bytes);
+    auto *to = reinterpret_cast<void *>(destination);
+    const auto *from = reinterpret_cast<const void *>(source);
+    noteLabel("a copy of " + std::to_string(bytes) + " bytes");
+    noteAccess(from, bytes, /*write=*/false);
+    noteAccess(to, bytes, /*write=*/true);
+    memmove(to, from, bytes);
     return Progress::done;
   });
 }
@@ -163,9 +168,14 @@ FAKE(cuMemcpy2DAsync)(const Copy2D *copy, Stream stream) {
       return wrong;
   }
   return here->submit(streamOf(stream, *here), Node::copy, [=] {
-    for (size_t row = 0; row < c.rows; ++row)
-      memmove(reinterpret_cast<char *>(c.destination) + row * c.destinationPitch,
-              reinterpret_cast<const char *>(c.source) + row * c.sourcePitch, c.bytes);
+    noteLabel("a copy of " + std::to_string(c.rows) + " rows");
+    for (size_t row = 0; row < c.rows; ++row) {
+      char *to = reinterpret_cast<char *>(c.destination) + row * c.destinationPitch;
+      const char *from = reinterpret_cast<const char *>(c.source) + row * c.sourcePitch;
+      noteAccess(from, c.bytes, /*write=*/false);
+      noteAccess(to, c.bytes, /*write=*/true);
+      memmove(to, from, c.bytes);
+    }
     return Progress::done;
   });
 }
@@ -178,9 +188,13 @@ static int fill(FakeDevice &here, const char *function, DevicePointer to, size_t
     if (int wrong = checkRange(here, function, to, (height - 1) * pitch + width * elementBytes))
       return wrong;
   return here.submit(streamOf(stream, here), Node::fill, [=] {
-    for (size_t y = 0; y < height; ++y)
+    noteLabel("a fill");
+    for (size_t y = 0; y < height; ++y) {
+      char *row = reinterpret_cast<char *>(to) + y * pitch;
+      noteAccess(row, width * elementBytes, /*write=*/true);
       for (size_t x = 0; x < width; ++x)
-        memcpy(reinterpret_cast<char *>(to) + y * pitch + x * elementBytes, &value, elementBytes);
+        memcpy(row + x * elementBytes, &value, elementBytes);
+    }
     return Progress::done;
   });
 }
@@ -284,9 +298,14 @@ static Progress runKernel(FakeDevice &here, const FakeFunction &function, simt::
     options.seed = registry().options.seed;
     options.races = registry().options.races;
     options.copiesEarly = registry().options.copiesEarly;
+    options.footprint = registry().options.order;
   }
   const std::vector<simt::Finding> findings = here.executor->launch(
       function.kernel, grid, block, shared, pointers.data(), here.memory, options);
+  if (AccessLog *log = accessLog()) {
+    log->label = "kernel '" + function.kernel.name + "'";
+    log->footprint = here.executor->footprint();
+  }
   for (const simt::Finding &finding : findings)
     addReport(finding.text);
   return findings.empty() ? Progress::done : Progress::failed;
@@ -324,6 +343,11 @@ FAKE(cuLaunchKernel)(Function function, unsigned gridX, unsigned gridY, unsigned
 }
 
 } // namespace gpucc::rt::cuda
+
+void gpuccFakeCudaDeclare(const char *label, const void *p, size_t bytes, int write) {
+  noteLabel(label);
+  noteAccess(p, bytes, write != 0);
+}
 
 int gpuccFakeCudaEnqueue(gpucc::rt::cuda::Stream stream, const void *key, int (*work)(void *),
                          void *data, void (*destroy)(void *)) {

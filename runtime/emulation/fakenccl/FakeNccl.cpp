@@ -156,12 +156,30 @@ public:
     }
     if (result != 1)
       started = false;
+    if (result == 0)
+      declare();
     if (result == 2)
       comm->asyncError = remoteError;
     return result;
   }
 
 private:
+  /// What this rank's side reads and writes, for the driver's check of order.
+  void declare() const {
+    const size_t n = comm->group->size;
+    for (const Call &c : calls) {
+      const size_t bytes = c.count * elementBytes(c.type);
+      const std::string label = describe(c, comm->rank);
+      if (c.input)
+        gpuccFakeCudaDeclare(label.c_str(), c.input,
+                             c.kind == Kind::reduceScatter ? n * bytes : bytes,
+                             /*write=*/0);
+      if (c.output)
+        gpuccFakeCudaDeclare(label.c_str(), c.output, c.kind == Kind::allGather ? n * bytes : bytes,
+                             /*write=*/1);
+    }
+  }
+
   int meet() {
     Group &g = *comm->group;
     std::lock_guard lock(g.mutex);

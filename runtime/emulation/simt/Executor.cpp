@@ -73,6 +73,7 @@ Executor::State::~State() {
 
 Executor::Executor() : state(std::make_unique<State>()) {}
 Executor::~Executor() = default;
+const Footprint &Executor::footprint() const { return state->footprint; }
 uint64_t Executor::switches() const { return state->switches; }
 
 Moment Executor::State::now(const void *pc) const {
@@ -212,6 +213,7 @@ std::vector<Finding> Executor::launch(const Kernel &kernel, Dim3 grid, Dim3 bloc
   s.memory = &memory;
   s.options = options;
   s.findings.clear();
+  s.footprint.clear();
   s.seen.clear();
   s.random.seed(options.seed);
   s.grid = grid;

@@ -20,6 +20,7 @@
 #ifndef GPUCC_RT_EMULATION_SIMT_EXECUTOR_H
 #define GPUCC_RT_EMULATION_SIMT_EXECUTOR_H
 
+#include "Footprint.h"
 #include "Image.h"
 #include "MemoryMap.h"
 #include "Report.h"
@@ -40,6 +41,7 @@ struct LaunchOptions {
   uint64_t seed = 0;        ///< order of warps and lanes; 0 = ascending
   bool copiesEarly = false; ///< cp.async lands when issued, else when its thread must have waited
   bool races = true;        ///< false: bounds, alignment and barriers only (faster)
+  bool footprint = false;   ///< remember which global words were read and written
   unsigned maxFindings = 16;
 };
 
@@ -59,6 +61,8 @@ public:
                               size_t dynamicSharedBytes, void **arguments, const MemoryMap &memory,
                               const LaunchOptions &options);
 
+  /// Of the last launch, when asked for.
+  const Footprint &footprint() const;
   /// Fiber switches of the last launch, a measure of its work.
   uint64_t switches() const;
 

@@ -136,9 +136,15 @@ void Executor::State::access(const void *p, size_t bytes, unsigned flags, unsign
     rangeLow = base;
     rangeHigh = base + range->bytes;
   }
+  const bool writes = flags & write;
+  if (options.footprint && !isShared) {
+    if (writes)
+      footprint.note(address, bytes, /*write=*/true);
+    if (flags & 1)
+      footprint.note(address, bytes, /*write=*/false);
+  }
   if (!options.races)
     return;
-  const bool writes = flags & write;
   // Plain read-modify-write is judged as a read, then a write.
   if ((flags & 1) && !(flags & atomic)) {
     Shadow::Conflict c = shadow.access(address, bytes, false, false, isShared, now(pc));

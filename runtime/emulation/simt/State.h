@@ -86,6 +86,7 @@ struct Executor::State {
   size_t sharedUsed = 0;
   std::vector<SharedArray> shared;
   Shadow shadow;
+  Footprint footprint;
   uintptr_t rangeLow = 1, rangeHigh = 0; // last global allocation hit
 
   State();

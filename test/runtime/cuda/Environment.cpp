@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <iterator>
 #include <unistd.h>
+#include <vector>
 
 using namespace gpucc::rt::test;
 namespace fs = std::filesystem;
@@ -56,15 +57,23 @@ public:
     setenv("GPUCC_LIBNCCL", TEST_FAKENCCL, 1);
     std::ifstream in(TEST_CUDA_KERNELS);
     const std::string text((std::istreambuf_iterator<char>(in)), {});
-    image =
-        (fs::temp_directory_path() / ("gpucc-test-kernels-" + std::to_string(getpid()))).string();
-    std::ofstream(image, std::ios::binary) << simtImage(text);
-    setenv("GPUCC_TEST_SIMT_KERNELS", image.c_str(), 1);
+    write("GPUCC_TEST_SIMT_KERNELS", text);
+    write("GPUCC_TEST_OTHER_SIMT_KERNELS", "#define EXTRA 100\n" + text);
   }
-  void TearDown() override { fs::remove(image); }
+  void TearDown() override {
+    for (const std::string &image : images)
+      fs::remove(image);
+  }
 
 private:
-  std::string image;
+  /// Compiles to a file that the environment variable names.
+  void write(const char *variable, const std::string &text) {
+    images.push_back(
+        (fs::temp_directory_path() / (std::string(variable) + std::to_string(getpid()))).string());
+    std::ofstream(images.back(), std::ios::binary) << simtImage(text);
+    setenv(variable, images.back().c_str(), 1);
+  }
+  std::vector<std::string> images;
 };
 const auto *registered = testing::AddGlobalTestEnvironment(new FakeLibraries);
 } // namespace
