@@ -67,8 +67,20 @@ static graph::ClusterKind kindOf(ArrayRef<Operation *> ops) {
   return graph::ClusterKind::Loop;
 }
 
+/// An iota or a large splat that something reads which is no cluster: it must lie in memory.
+static bool isNeededInMemory(Operation *leaf, const Policy &policy) {
+  if (isa<graph::ConstantOp>(leaf) && elementsOf(leaf->getResult(0)) <= 256)
+    return false; // part of the plan
+  return elementsOf(leaf->getResult(0)) > 0 &&
+         llvm::any_of(leaf->getUsers(), [&](Operation *user) {
+           return !isFusable(user, policy) && roleOf(user) != OpRole::Ordered;
+         });
+}
+
 /// Whether a group is work for a kernel at all.
 static bool isKernelWork(ArrayRef<Operation *> ops, const Policy &policy) {
+  if (ops.size() == 1 && isFreeLeaf(ops.front()))
+    return isNeededInMemory(ops.front(), policy);
   return !ops.empty() && llvm::all_of(ops, [&](Operation *op) {
     if (roleOf(op) != OpRole::Ordered)
       return isFusable(op, policy);
@@ -130,8 +142,6 @@ static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> o
     yielded.push_back(mapping.lookup(v));
   graph::YieldOp::create(inner, cluster.getLoc(), yielded);
   copyAttributes(cluster, ops);
-  for (auto [from, to] : llvm::zip_equal(outputs, cluster.getOutputs()))
-    Value(from).replaceAllUsesWith(to);
   return cluster;
 }
 
@@ -141,7 +151,7 @@ static void eraseUnused(Block &block) {
   for (Operation &op : block.without_terminator())
     ops.push_back(&op);
   for (Operation *op : llvm::reverse(ops))
-    if (op->use_empty() && isMemoryEffectFree(op) && isa<graph::GraphDialect>(op->getDialect()))
+    if (op->use_empty() && isMemoryEffectFree(op) && isa_and_present<graph::GraphDialect>(op->getDialect()))
       op->erase();
 }
 
@@ -174,7 +184,13 @@ SmallVector<graph::ClusterOp> fusion::buildClusters(Block &block, GroupGraph &gr
       move(inside);
     } else if (SmallVector<Value> outputs = groups.outputsOf(inside); !outputs.empty()) {
       clusters.push_back(buildCluster(builder, inside, outputs));
-      replaced.append(inside);
+      bool leaf = isFreeLeaf(inside.front()); // clusters make it again inside
+      for (auto [from, to] : llvm::zip_equal(outputs, clusters.back().getOutputs()))
+        Value(from).replaceUsesWithIf(to, [&](OpOperand &use) {
+          return !leaf || !isFusable(use.getOwner(), policy);
+        });
+      if (!leaf)
+        replaced.append(inside);
     }
     move(layout.behind);
   }

@@ -59,7 +59,7 @@ struct FusePass : gpucc::impl::FuseBase<FusePass> {
     policy->maxViews = maxViews;
     Block &block = function.getBody().front();
     for (Operation &op : block)
-      numOps += isa<graph::GraphDialect>(op.getDialect()) && !isa<graph::ClusterOp>(op);
+      numOps += isa_and_present<graph::GraphDialect>(op.getDialect()) && !isa<graph::ClusterOp>(op);
     GroupGraph groups(block);
     GroupMerger merger(groups, *policy, remarks);
     merger.mergeProducers();

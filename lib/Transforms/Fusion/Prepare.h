@@ -7,6 +7,10 @@
 
 namespace gpucc::fusion {
 
+/// Tensors without elements become constants; ops that combine nothing (a sum over no elements, a
+/// concat with an empty part) become what that is. Returns how many ops went.
+unsigned foldEmptyTensors(mlir::func::FuncOp function);
+
 /// Replaces composites that have no scalar body (and no emitter on the target) by their expansion,
 /// and arg_reduce by reductions. Returns how many.
 unsigned expandComposites(mlir::func::FuncOp function, const Policy &policy);

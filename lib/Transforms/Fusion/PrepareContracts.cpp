@@ -4,7 +4,7 @@
 //   fold       contract(transpose(x), w): the dimension lists name x's own dimensions instead
 //   normalize  batch, free and contracted dimensions of an operand that are no single run of
 //              memory get a transpose (which then fuses with what made the operand)
-//   expand     a product too small for a library becomes multiply and sum:
+//   expand     a product too small for a library (or of unsigned integers) becomes multiply and sum:
 //                x[M,K] · w[K,N] → sum over k of x[m,k] * w[k,n]
 //              loops over [M, K, N] when w's rows are contiguous, over [M, N, K] when K is
 //
@@ -113,9 +113,12 @@ void fusion::normalizeContracts(func::FuncOp function) {
   }
 }
 
-/// On the host: one row or column against a matrix, or a product of few multiplications.
+/// On the host: one row or column against a matrix, or a product of few multiplications. Anywhere:
+/// unsigned integers, which no skeleton knows.
 static bool isSmall(graph::ContractOp op, const Policy &policy) {
   std::optional<MatmulForm> form = matmulForm(op);
+  if (getElementTypeOrSelf(op.getLhs().getType()).isUnsignedInteger())
+    return true;
   if (!policy.isLibraryCall(op) || !form || elementsOf(op.getResult()) == 0 || form->k == 0)
     return false;
   int64_t batch = 1;
@@ -154,11 +157,17 @@ static void expandContract(graph::ContractOp op) {
     rhsAt[r] = add(rhsType.getDimSize(r));
   if (inner)
     addContracted();
+  Type in = lhsType.getElementType();
+  auto widen = [&](Value v) { // to the type of accumulation
+    if (isa<FloatType>(in))
+      return g.widen(v);
+    return g.convert(v, builder.getIntegerType(in.getIntOrFloatBitWidth() > 32 ? 64 : 32));
+  };
   auto spread = [&](Value v, ArrayRef<int64_t> at) { // operand dimension d → loop at[d]
     Dims order = llvm::to_vector(llvm::seq<int64_t>(0, at.size()));
     llvm::sort(order, [&](int64_t a, int64_t b) { return at[a] < at[b]; });
     Dims dims = llvm::map_to_vector(order, [&](int64_t d) { return at[d]; });
-    return g.broadcast(g.transpose(g.widen(v), order), shape, dims);
+    return g.broadcast(g.transpose(widen(v), order), shape, dims);
   };
   Value product = g.mul(spread(form.lhs, lhsAt), spread(form.rhs, rhsAt));
   Type element = cast<RankedTensorType>(op.getType()).getElementType();

@@ -31,6 +31,7 @@ struct PrepareFusionPass : gpucc::impl::PrepareFusionBase<PrepareFusionPass> {
     }
     if (function.isExternal())
       return;
+    numEmpty += foldEmptyTensors(function);
     numExpanded += expandComposites(function, *policy);
     numFoldedTransposes += foldTransposesIntoContracts(function);
     normalizeContracts(function);

@@ -27,6 +27,7 @@ def PrepareFusion : Pass<"gpucc-prepare-fusion", "::mlir::func::FuncOp"> {
                         "host or cuda: which products are library calls, who emits attention">];
   let statistics = [
     Statistic<"numExpanded", "composites-expanded", "composites replaced by their expansion">,
+    Statistic<"numEmpty", "empty-tensors", "ops on tensors without elements that became constants">,
     Statistic<"numSplit", "reductions-split", "reductions made in two steps">,
     Statistic<"numFoldedTransposes", "transposes-folded", "transposes folded into products">,
     Statistic<"numSmallProducts", "small-products", "products turned into multiply and sum">];

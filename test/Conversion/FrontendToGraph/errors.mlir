@@ -1,0 +1,91 @@
+// RUN: gpucc-opt %s -split-input-file --gpucc-frontend-to-graph="profiles=batch=2" -verify-diagnostics
+
+// expected-error @+3 {{profile 'p0' gives no size to seq}}
+// expected-note @+2 {{the model has these symbolic dimensions: write --profile batch=1,seq=1 with the sizes you need}}
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [["batch", "seq"]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<?x?xf32>):
+  frontend.yield %x : tensor<?x?xf32>
+}
+}
+
+// -----
+
+// expected-error @+3 {{profile 'p0' gives a size to batch, which the model does not have}}
+// expected-note @+2 {{all its dimensions are fixed: leave --profile out}}
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [[""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<4xf32>):
+  frontend.yield %x : tensor<4xf32>
+}
+}
+
+// -----
+
+// All missing operators in one error.
+// expected-error @+5 {{the model has 3 nodes that gpucc cannot compile}}
+// expected-note @+4 {{'n1' (Unique, opset 17): gpucc has no conversion for this operator}}
+// expected-note @+3 {{'n2' (my.domain.Thing, opset 1): gpucc has no conversion for this operator}}
+// expected-note @+2 {{'n4' (Reshape, opset 17): the shape (operand 1) is computed at run time; gpucc needs it while compiling}}
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x", "s"], dims = [["batch"], [""]], outputs = ["a", "b", "c"], output_dims = [[], [], []]} {
+^bb0(%x: tensor<?xf32>, %s: tensor<1xi64>):
+  %a = frontend.op "onnx.Unique"(%x) {version = 17 : i64, node = "n1", names = ["a"]} : (tensor<?xf32>) -> !frontend.value
+  %b = frontend.op "onnx.Thing"(%x) {domain = "my.domain", version = 1 : i64, node = "n2", names = ["b"]} : (tensor<?xf32>) -> !frontend.value
+  %dead = frontend.op "onnx.Dead"(%x) {version = 17 : i64, node = "n3", names = ["d"]} : (tensor<?xf32>) -> !frontend.value
+  %c = frontend.op "onnx.Reshape"(%x, %s) {version = 17 : i64, node = "n4", names = ["c"]} : (tensor<?xf32>, tensor<1xi64>) -> !frontend.value
+  frontend.yield %a, %b, %c : !frontend.value, !frontend.value, !frontend.value
+}
+}
+
+// -----
+
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<?x6xf32>):
+  %s = frontend.initializer "s" {value = dense<[5, -1]> : tensor<2xi64>} : tensor<2xi64>
+  // expected-error @+1 {{node 'bad' (Reshape, opset 17): 12 elements cannot be divided into rows of 5 for the -1 of the shape}}
+  %y = frontend.op "onnx.Reshape"(%x, %s) {version = 17 : i64, node = "bad", names = ["y"]} : (tensor<?x6xf32>, tensor<2xi64>) -> !frontend.value
+  frontend.yield %y : !frontend.value
+}
+}
+
+// -----
+
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x", "z"], dims = [["batch", ""], [""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<?x6xf32>, %z: tensor<4xf32>):
+  // expected-error @+1 {{operands of shapes [2,6] and [4] do not broadcast: from the last dimension on, sizes must be equal or 1}}
+  %y = frontend.op "onnx.Add"(%x, %z) {version = 17 : i64, node = "add", names = ["y"]} : (tensor<?x6xf32>, tensor<4xf32>) -> !frontend.value
+  frontend.yield %y : !frontend.value
+}
+}
+
+// -----
+
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<?x6xf32>):
+  // expected-error @+1 {{node 'sm' (Softmax, opset 17): axis 2 is outside [-2, 1], the dimensions of a tensor of rank 2}}
+  %y = frontend.op "onnx.Softmax"(%x) {version = 17 : i64, node = "sm", names = ["y"], params = {axis = 2 : i64}} : (tensor<?x6xf32>) -> !frontend.value
+  frontend.yield %y : !frontend.value
+}
+}
+
+// -----
+
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<?x6xf32>):
+  // expected-error @+1 {{node 'add' (Add, opset 17): has 1 operands; the operator needs 2}}
+  %y = frontend.op "onnx.Add"(%x) {version = 17 : i64, node = "add", names = ["y"]} : (tensor<?x6xf32>) -> !frontend.value
+  frontend.yield %y : !frontend.value
+}
+}
