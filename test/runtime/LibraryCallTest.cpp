@@ -1,7 +1,7 @@
 //===- LibraryCallTest.cpp - Matrix products, convolutions and pooling on the host
 //--------------===//
 //
-// Each call runs in f32 (oneDNN, where the build has it) and in f64 (plain loops) and is compared
+// Each call runs in f32, f16 and bf16 (oneDNN) and in f64 (plain loops) and is compared
 // with a direct evaluation of its definition that is written here from the definition of the
 // operation.
 //
@@ -122,8 +122,10 @@ protected:
 
   void expectNear(const Values &got, const Values &expected) {
     ASSERT_EQ(got.size(), expected.size());
+    // Inputs and result are rounded to the type; sums of up to 70 products of numbers below 1.
+    double tolerance = GetParam() == DType::bf16 ? 0.06 : GetParam() == DType::f16 ? 0.008 : 2e-5;
     for (size_t i = 0; i < got.size(); ++i)
-      ASSERT_NEAR(got[i], expected[i], 2e-5 * std::max(1.0, std::fabs(expected[i]))) << i;
+      ASSERT_NEAR(got[i], expected[i], tolerance * std::max(1.0, std::fabs(expected[i]))) << i;
   }
 
   uint64_t offsets[2];
@@ -317,7 +319,8 @@ TEST_P(LibraryCalls, PoolingAndReorder) {
   expectNear(run(std::move(call), {{{3, 3}, x}, {{3, 3}, Values(9), false, {1, 0}}}), x);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, LibraryCalls, ::testing::Values(DType::f32, DType::f64),
+INSTANTIATE_TEST_SUITE_P(Types, LibraryCalls,
+                         ::testing::Values(DType::f32, DType::f64, DType::f16, DType::bf16),
                          [](const auto &info) { return std::string(dtypeName(info.param)); });
 
 TEST(LibraryCall, WeightsPackedElsewhereArePackedAgain) {

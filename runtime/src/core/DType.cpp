@@ -170,6 +170,28 @@ int64_t toInteger(double value) {
 }
 } // namespace
 
+/// The common pairs, in loops that vectorise. False for all others.
+static bool castHalf(DType from, const void *source, DType to, void *destination, uint64_t count) {
+  auto loop = [&](auto in, auto out, auto convert) {
+    for (uint64_t i = 0; i < count; ++i)
+      out[i] = convert(in[i]);
+    return true;
+  };
+  const auto *half = static_cast<const uint16_t *>(source);
+  const auto *wide = static_cast<const float *>(source);
+  auto *halfOut = static_cast<uint16_t *>(destination);
+  auto *wideOut = static_cast<float *>(destination);
+  if (from == DType::bf16 && to == DType::f32)
+    return loop(half, wideOut, [](uint16_t x) { return bf16ToFloat(x); });
+  if (from == DType::f32 && to == DType::bf16)
+    return loop(wide, halfOut, [](float x) { return floatToBf16(x); });
+  if (from == DType::f16 && to == DType::f32)
+    return loop(half, wideOut, [](uint16_t x) { return f16ToFloat(x); });
+  if (from == DType::f32 && to == DType::f16)
+    return loop(wide, halfOut, [](float x) { return floatToF16(x); });
+  return false;
+}
+
 void gpucc::rt::castElements(DType from, const void *source, DType to, void *destination,
                              uint64_t count) {
   const auto *in = static_cast<const char *>(source);
@@ -180,6 +202,8 @@ void gpucc::rt::castElements(DType from, const void *source, DType to, void *des
     std::memcpy(out, in, dtypeBytes(from, count));
     return;
   }
+  if (castHalf(from, source, to, destination, count))
+    return;
   unsigned inBytes = dtypeBits(from) / 8, outBytes = dtypeBits(to) / 8;
   if (dtypeIsFloat(from)) {
     for (uint64_t i = 0; i < count; ++i) {

@@ -9,15 +9,16 @@
 //   matmul x[4,768] @ W[768,3072] + bias, gelu   ->  brgemm with W packed, bias and gelu as
 //   post-ops
 //
-// What oneDNN lacks on this CPU (f64, f16; bf16 below AVX-512) goes to the plain loops of
-// HostReferenceCall.cpp.
+// 16-bit floats that oneDNN lacks on this CPU (f16; bf16 below AVX-512) are widened to f32 around
+// the call; f64 goes to the plain loops of HostReferenceCall.cpp.
 //
 //===--------------------------------------------------------------------------------------------===//
 #include "drivers/HostDnn.h"
 
+#include "drivers/HostDnnCall.h"
+#include "plan/Slices.h"
+
 #include <cstring>
-#include <oneapi/dnnl/dnnl.hpp>
-#include <unordered_map>
 
 using namespace gpucc::rt;
 using dnnl::memory;
@@ -54,30 +55,29 @@ memory::dims dims(const flatbuffers::Vector<int64_t> *values, size_t count, int6
   return memory::dims(count, otherwise);
 }
 
-/// An operand of the primitive: where it lies in the plan and in which layout.
-struct Slot {
-  int argument;
-  Place place;
-  memory::desc user;
-  bool constant = false, output = false;
-  int packed = -1;
-};
-
-/// Descriptor of an operand; `groups` > 0 splits the first dimension (grouped weights).
-bool describe(const plan::Operand &operand, int64_t groups, memory::desc &result) {
+/// The operand as oneDNN sees it; `groups` > 0 splits the first dimension (grouped weights),
+/// `widen` makes 16-bit floats f32.
+bool describe(const plan::Operand &operand, int64_t groups, bool widen, DnnOperand &result) {
   memory::data_type type;
-  if (!toDnn(operand.dtype(), type))
+  bool half = operand.dtype() == DType::f16 || operand.dtype() == DType::bf16;
+  result.widened = widen && half;
+  result.dtype = operand.dtype();
+  if (!toDnn(result.widened ? DType::f32 : operand.dtype(), type))
     return false;
   Extents shape = toExtents(operand.dims());
   Extents strides = operand.strides() && operand.strides()->size() > 0
                         ? toExtents(operand.strides())
                         : rowMajorStrides(shape);
+  result.span = 1;
+  for (size_t d = 0; d < shape.size(); ++d)
+    result.span += (shape[d] - 1) * strides[d];
+  result.gaps = result.span != elementCount(shape);
   if (groups > 0) {
     shape[0] /= groups;
     shape.insert(shape.begin(), groups);
     strides.insert(strides.begin(), strides[0] * shape[1]);
   }
-  result = memory::desc(shape, type, strides);
+  result.user = memory::desc(shape, type, strides);
   return true;
 }
 
@@ -85,108 +85,11 @@ memory::desc anyLayout(const memory::desc &desc) {
   return memory::desc(desc.dims(), desc.data_type(), Tag::any);
 }
 
-class DnnCall : public HostCommand {
-public:
-  DnnCall() : engine(dnnl::engine::kind::cpu, 0), stream(engine) {}
-
-  Status run(const Run &run, uint32_t slot) override {
-    try {
-      for (Bound &b : bound) {
-        char *data = b.slot.place.at(run, slot);
-        (b.staged ? b.outside : b.inside).set_data_handle(data, stream);
-        if (b.staged && (!b.slot.output || b.accumulates))
-          b.in.execute(stream, b.outside, b.inside);
-      }
-      primitive.execute(stream, arguments);
-      for (Bound &b : bound)
-        if (b.staged && b.slot.output)
-          b.out.execute(stream, b.inside, b.outside);
-      stream.wait();
-    } catch (const dnnl::error &e) {
-      return GPUCC_RT_FAIL(Code::device, "oneDNN: ", e.what());
-    }
-    return {};
-  }
-
-  void setPrimitive(dnnl::primitive made) { primitive = std::move(made); }
-
-  /// Gives the primitive an operand in the layout `wanted`.
-  void bind(const HostContext &context, const Slot &slot, const memory::desc &wanted,
-            bool accumulates) {
-    if (slot.constant) {
-      arguments[slot.argument] = pack(context, slot, wanted);
-      return;
-    }
-    Bound b = {slot, wanted != slot.user, accumulates, memory(slot.user, engine, nullptr), {}, {},
-               {}};
-    if (b.staged) {
-      b.inside = memory(wanted, engine);
-      b.in = dnnl::reorder(b.outside, b.inside);
-      b.out = dnnl::reorder(b.inside, b.outside);
-    } else {
-      b.inside = b.outside;
-    }
-    arguments[slot.argument] = b.inside;
-    bound.push_back(b);
-  }
-
-  dnnl::engine engine;
-  dnnl::stream stream;
-
-private:
-  struct Bound {
-    Slot slot;
-    bool staged, accumulates;
-    memory outside, inside; ///< plan's layout, primitive's layout (equal unless staged)
-    dnnl::reorder in, out;
-  };
-
-  /// The operand in the layout `wanted`, made once per session.
-  memory pack(const HostContext &context, const Slot &slot, const memory::desc &wanted) {
-    Run run;
-    run.addresses = context.program->addresses;
-    memory plain(slot.user, engine, slot.place.at(run, 0));
-    if (wanted == slot.user)
-      return plain;
-    std::string key = concat(plain.get_data_handle(), " ");
-    for (const memory::desc &desc : {slot.user, wanted})
-      key.append(reinterpret_cast<const char *>(&desc.data), sizeof(desc.data));
-    std::shared_ptr<void> &entry = (*context.packed)[key];
-    if (!entry)
-      entry = std::make_shared<memory>(packNow(*context.program, slot, plain, wanted));
-    return *static_cast<memory *>(entry.get());
-  }
-
-  memory packNow(const ProgramContext &program, const Slot &slot, memory &plain,
-                 const memory::desc &wanted) {
-    if (slot.packed >= 0) {
-      const plan::Blob &blob = *program.plan->index().blobs()->Get(slot.packed);
-      bool same = blob.library() && blob.library()->str() == onednnVersion() && blob.arch() &&
-                  blob.arch()->str() == onednnIsa() && blob.size() == wanted.get_size() &&
-                  blob.format() && blob.format()->size() == sizeof(wanted.data) &&
-                  std::memcmp(blob.format()->data(), &wanted.data, sizeof(wanted.data)) == 0;
-      if (same)
-        return memory(wanted, engine, const_cast<char *>(program.plan->blobData(slot.packed)));
-      program.warnings->push_back(concat("packed weight again: the plan has it for ",
-                                         blob.library() ? blob.library()->c_str() : "?", " on ",
-                                         blob.arch() ? blob.arch()->c_str() : "?", ", this is ",
-                                         onednnVersion(), " on ", onednnIsa()));
-    }
-    memory result(wanted, engine);
-    dnnl::reorder(plain, result).execute(stream, plain, result);
-    stream.wait();
-    return result;
-  }
-
-  dnnl::primitive primitive;
-  std::unordered_map<int, memory> arguments;
-  std::vector<Bound> bound;
-};
-
 /// Makes one call; throws dnnl::error when oneDNN cannot.
 class Maker {
 public:
-  Maker(const HostContext &context, const plan::LibraryCall &call) : context(context), call(call) {}
+  Maker(const HostContext &context, const plan::LibraryCall &call, bool widen)
+      : context(context), call(call), widen(widen), result(std::make_unique<DnnCall>(context)) {}
 
   /// False when oneDNN has no such element type.
   bool collectSlots();
@@ -197,7 +100,7 @@ private:
   void makeAttributes();
   void appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops);
   memory::desc layout(int argument, bool any) const;
-  const Slot *slot(int argument) const;
+  const DnnOperand *slot(int argument) const;
   bool needsOwnLayouts(const char *implementation) const {
     return std::strstr(implementation, "ref") || std::strstr(implementation, "gemm:");
   }
@@ -215,18 +118,22 @@ private:
 
   const HostContext &context;
   const plan::LibraryCall &call;
-  std::vector<Slot> slots;
+  bool widen;
+  std::vector<DnnOperand> slots;
   dnnl::primitive_attr attributes;
   bool accumulates = false;
-  std::unique_ptr<DnnCall> result = std::make_unique<DnnCall>();
+  std::unique_ptr<DnnCall> result;
   memory::dims strides, dilations, padsBegin, padsEnd;
 };
 
 bool Maker::addSlot(const plan::Operand &operand, int argument, int64_t groups, bool output) {
-  Slot s = {argument, Place(*context.program->addresses, *operand.view()),
-            {},       operand.constant(),
-            output,   operand.packed()};
-  if (!describe(operand, groups, s.user))
+  DnnOperand s;
+  s.argument = argument;
+  s.place = Place(*context.program->addresses, *operand.view());
+  s.constant = operand.constant();
+  s.output = output;
+  s.packed = operand.packed();
+  if (!describe(operand, groups, widen, s))
     return false;
   slots.push_back(s);
   return true;
@@ -261,32 +168,26 @@ bool Maker::collectSlots() {
     ok = addSlot(operand(0), DNNL_ARG_SRC, 0, false) && addSlot(operand(1), DNNL_ARG_DST, 0, true);
   }
   if (ok && call.bias()) {
-    Slot bias = {DNNL_ARG_BIAS,
-                 Place(*context.program->addresses, *call.bias()->view()),
-                 {},
-                 false,
-                 false,
-                 -1};
-    ok = describe(*call.bias(), 0, bias.user);
+    ok = addSlot(*call.bias(), DNNL_ARG_BIAS, 0, false);
+    slots.back().constant = false;              // used as it is
     if (ok && call.kind() == LibKind::matmul) { // [N] -> [1, .., 1, N]
       memory::dims shape(operand(2).dims()->size(), 1);
       shape.back() = call.bias()->dims()->Get(0);
-      bias.user = bias.user.reshape(shape);
+      slots.back().user = slots.back().user.reshape(shape);
     }
-    slots.push_back(bias);
   }
   return ok;
 }
 
-const Slot *Maker::slot(int argument) const {
-  for (const Slot &s : slots)
+const DnnOperand *Maker::slot(int argument) const {
+  for (const DnnOperand &s : slots)
     if (s.argument == argument)
       return &s;
   return nullptr;
 }
 
 memory::desc Maker::layout(int argument, bool any) const {
-  const Slot *s = slot(argument);
+  const DnnOperand *s = slot(argument);
   if (!s)
     return memory::desc();
   return any || s->constant ? anyLayout(s->user) : s->user;
@@ -355,11 +256,11 @@ void Maker::finish(const Desc &desc, std::initializer_list<std::pair<int, memory
   using Primitive = dnnl::primitive;
   result->setPrimitive(Primitive(desc.get()));
   for (const auto &[argument, wanted] : layouts)
-    if (const Slot *s = slot(argument))
-      result->bind(context, *s, wanted, accumulates && s->output);
-  for (const Slot &s : slots)
+    if (const DnnOperand *s = slot(argument))
+      result->bind(*s, wanted, accumulates && s->output);
+  for (const DnnOperand &s : slots)
     if (s.argument >= DNNL_ARG_ATTR_MULTIPLE_POST_OP_BASE)
-      result->bind(context, s, s.user, false);
+      result->bind(s, s.user, false);
 }
 
 void Maker::makeMatmul() {
@@ -369,7 +270,7 @@ void Maker::makeMatmul() {
                                layout(DNNL_ARG_BIAS, false), layout(DNNL_ARG_DST, false))
           : dnnl::matmul::desc(layout(DNNL_ARG_SRC, false), layout(DNNL_ARG_WEIGHTS, false),
                                layout(DNNL_ARG_DST, false));
-  dnnl::matmul::primitive_desc pd(desc, attributes, result->engine);
+  dnnl::matmul::primitive_desc pd(desc, attributes, result->engine());
   finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
               {DNNL_ARG_WEIGHTS, pd.weights_desc()},
               {DNNL_ARG_BIAS, pd.bias_desc()},
@@ -377,7 +278,7 @@ void Maker::makeMatmul() {
 }
 
 void Maker::makeReorder() {
-  dnnl::reorder::primitive_desc pd(result->engine, layout(DNNL_ARG_SRC, false), result->engine,
+  dnnl::reorder::primitive_desc pd(result->engine(), layout(DNNL_ARG_SRC, false), result->engine(),
                                    layout(DNNL_ARG_DST, false), attributes);
   finish(pd, {{DNNL_ARG_FROM, pd.src_desc()}, {DNNL_ARG_TO, pd.dst_desc()}});
 }
@@ -388,7 +289,7 @@ dnnl::convolution_forward::primitive_desc Maker::forwardHint(const memory::desc 
   return {dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training,
                                           dnnl::algorithm::convolution_direct, source, weights,
                                           destination, strides, dilations, padsBegin, padsEnd),
-          result->engine};
+          result->engine()};
 }
 
 bool Maker::makeConv(bool any) {
@@ -400,7 +301,7 @@ bool Maker::makeConv(bool any) {
   Desc desc = slot(DNNL_ARG_BIAS)
                   ? Desc(kind, direct, s, w, b, d, strides, dilations, padsBegin, padsEnd)
                   : Desc(kind, direct, s, w, d, strides, dilations, padsBegin, padsEnd);
-  dnnl::convolution_forward::primitive_desc pd(desc, attributes, result->engine);
+  dnnl::convolution_forward::primitive_desc pd(desc, attributes, result->engine());
   if (!any && needsOwnLayouts(pd.impl_info_str()))
     return false;
   finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
@@ -415,7 +316,7 @@ bool Maker::makeConvBackwardData(bool any) {
                d = layout(DNNL_ARG_DIFF_SRC, any);
   dnnl::convolution_backward_data::desc desc(dnnl::algorithm::convolution_direct, d, w, g, strides,
                                              dilations, padsBegin, padsEnd);
-  dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, result->engine,
+  dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, result->engine(),
                                                      forwardHint(d, w, g));
   if (!any && needsOwnLayouts(pd.impl_info_str()))
     return false;
@@ -430,7 +331,7 @@ bool Maker::makeConvBackwardWeights(bool any) {
                d = layout(DNNL_ARG_DIFF_WEIGHTS, any);
   dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct, s, d, g,
                                                 strides, dilations, padsBegin, padsEnd);
-  dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, result->engine,
+  dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, result->engine(),
                                                         forwardHint(s, d, g));
   if (!any && needsOwnLayouts(pd.impl_info_str()))
     return false;
@@ -449,7 +350,7 @@ bool Maker::makePool(bool any) {
   dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm,
                                       layout(DNNL_ARG_SRC, false), layout(DNNL_ARG_DST, any),
                                       strides, window, dilations, padsBegin, padsEnd);
-  dnnl::pooling_v2_forward::primitive_desc pd(desc, attributes, result->engine);
+  dnnl::pooling_v2_forward::primitive_desc pd(desc, attributes, result->engine());
   finish(pd, {{DNNL_ARG_SRC, pd.src_desc()}, {DNNL_ARG_DST, pd.dst_desc()}});
   return true;
 }
@@ -521,13 +422,17 @@ std::string gpucc::rt::onednnIsa() {
 
 Status gpucc::rt::makeDnnCall(const HostContext &context, const plan::LibraryCall &call,
                               std::unique_ptr<HostCommand> &command) {
-  try {
-    Maker maker(context, call);
-    if (maker.collectSlots())
-      command = maker.make();
-  } catch (const dnnl::error &e) {
-    if (e.status != dnnl_unimplemented)
-      return GPUCC_RT_FAIL(Code::device, "oneDNN: ", e.what());
+  for (bool widen : {false, true}) {
+    try {
+      Maker maker(context, call, widen);
+      if (maker.collectSlots())
+        command = maker.make();
+    } catch (const dnnl::error &e) {
+      if (e.status != dnnl_unimplemented)
+        return GPUCC_RT_FAIL(Code::device, "oneDNN: ", e.what());
+    }
+    if (command)
+      break;
   }
   return {};
 }

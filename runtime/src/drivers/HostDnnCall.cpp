@@ -1,0 +1,126 @@
+//===- HostDnnCall.cpp - One oneDNN primitive and its operands
+//----------------------------------===//
+#include "drivers/HostDnnCall.h"
+
+#include "drivers/HostDnn.h"
+#include "drivers/ParallelFor.h"
+
+#include <cstring>
+
+using namespace gpucc::rt;
+using dnnl::memory;
+
+/// One engine per session: memory that calls share must be of the same engine.
+static dnnl::engine sharedEngine(PackedWeights &packed) {
+  std::shared_ptr<void> &entry = packed["engine"];
+  if (!entry)
+    entry = std::make_shared<dnnl::engine>(dnnl::engine::kind::cpu, 0);
+  return *static_cast<dnnl::engine *>(entry.get());
+}
+
+DnnCall::DnnCall(const HostContext &context)
+    : context(context), dnnEngine(sharedEngine(*context.packed)), stream(dnnEngine) {}
+
+static constexpr int64_t castGrain = 16384;
+
+void DnnCall::widen(const DnnOperand &operand, const char *data, void *wide) {
+  parallelFor(operand.span, castGrain, context.threads, [&](int64_t begin, int64_t end) {
+    castElements(operand.dtype, data + 2 * begin, DType::f32, static_cast<float *>(wide) + begin,
+                 static_cast<uint64_t>(end - begin));
+  });
+}
+
+void DnnCall::narrow(const DnnOperand &operand, const void *wide, char *data) {
+  parallelFor(operand.span, castGrain, context.threads, [&](int64_t begin, int64_t end) {
+    castElements(DType::f32, static_cast<const float *>(wide) + begin, operand.dtype,
+                 data + 2 * begin, static_cast<uint64_t>(end - begin));
+  });
+}
+
+Status DnnCall::run(const Run &run, uint32_t slot) {
+  try {
+    for (Bound &b : bound) {
+      char *data = b.operand.place.at(run, slot);
+      if (!b.operand.widened)
+        b.outside.set_data_handle(data, stream);
+      else if (b.read || b.operand.gaps) // what lies in gaps must survive the way back
+        widen(b.operand, data, b.outside.get_data_handle());
+      if (b.staged && b.read)
+        b.in.execute(stream, b.outside, b.inside);
+    }
+    primitive.execute(stream, arguments);
+    for (Bound &b : bound) {
+      if (!b.operand.output)
+        continue;
+      if (b.staged)
+        b.out.execute(stream, b.inside, b.outside);
+      if (b.operand.widened)
+        narrow(b.operand, b.outside.get_data_handle(), b.operand.place.at(run, slot));
+    }
+    stream.wait();
+  } catch (const dnnl::error &e) {
+    return GPUCC_RT_FAIL(Code::device, "oneDNN: ", e.what());
+  }
+  return {};
+}
+
+void DnnCall::bind(const DnnOperand &operand, const memory::desc &wanted, bool accumulates) {
+  if (operand.constant) {
+    arguments[operand.argument] = pack(operand, wanted);
+    return;
+  }
+  Bound b = {operand, wanted != operand.user, !operand.output || accumulates, {}, {}, {}, {}};
+  b.outside =
+      operand.widened ? memory(operand.user, dnnEngine) : memory(operand.user, dnnEngine, nullptr);
+  b.inside = b.outside; // the same object: a data handle set for one is set for both
+  if (b.staged) {
+    b.inside = memory(wanted, dnnEngine);
+    b.in = dnnl::reorder(b.outside, b.inside);
+    b.out = dnnl::reorder(b.inside, b.outside);
+  }
+  arguments[operand.argument] = b.inside;
+  bound.push_back(b);
+}
+
+/// The operand in the layout `wanted`, made once per session.
+memory DnnCall::pack(const DnnOperand &operand, const memory::desc &wanted) {
+  Run run;
+  run.addresses = context.program->addresses;
+  char *data = operand.place.at(run, 0);
+  if (wanted == operand.user && !operand.widened)
+    return memory(operand.user, dnnEngine, data);
+  std::string key = concat(static_cast<void *>(data), " ", operand.widened, " ");
+  for (const memory::desc &desc : {operand.user, wanted})
+    key.append(reinterpret_cast<const char *>(&desc.data), sizeof(desc.data));
+  std::shared_ptr<void> &entry = (*context.packed)[key];
+  if (!entry) {
+    memory plain =
+        operand.widened ? memory(operand.user, dnnEngine) : memory(operand.user, dnnEngine, data);
+    if (operand.widened)
+      widen(operand, data, plain.get_data_handle());
+    entry =
+        std::make_shared<memory>(wanted == operand.user ? plain : packNow(operand, plain, wanted));
+  }
+  return *static_cast<memory *>(entry.get());
+}
+
+memory DnnCall::packNow(const DnnOperand &operand, memory &plain, const memory::desc &wanted) {
+  const ProgramContext &program = *context.program;
+  if (operand.packed >= 0) {
+    const plan::Blob &blob = *program.plan->index().blobs()->Get(operand.packed);
+    bool same = blob.library() && blob.library()->str() == onednnVersion() && blob.arch() &&
+                blob.arch()->str() == onednnIsa() && blob.size() == wanted.get_size() &&
+                blob.format() && blob.format()->size() == sizeof(wanted.data) &&
+                std::memcmp(blob.format()->data(), &wanted.data, sizeof(wanted.data)) == 0;
+    if (same)
+      return memory(wanted, dnnEngine, const_cast<char *>(program.plan->blobData(operand.packed)));
+    program.warnings->push_back(concat("packed weight again: the plan has it for ",
+                                       blob.library() ? blob.library()->c_str() : "?", " on ",
+                                       blob.arch() ? blob.arch()->c_str() : "?", ", this is ",
+                                       onednnVersion(), " on ", onednnIsa()));
+  }
+  memory result(wanted, dnnEngine);
+  dnnl::reorder(plain, result).execute(stream, plain, result);
+  stream.wait();
+  return result;
+}

@@ -1,0 +1,71 @@
+//===- HostDnnCall.h - One oneDNN primitive and its operands
+//------------------------------------===//
+//
+// Between the plan's bytes and the primitive lie, per operand and only where needed:
+//
+//   plan's memory --widen (f16, bf16 -> f32)--> wide copy --reorder--> primitive's layout
+//
+// and the same way back for the result. Constants go through once, at prepare, and stay packed.
+//
+//===--------------------------------------------------------------------------------------------===//
+#ifndef GPUCC_RT_DRIVERS_HOSTDNNCALL_H
+#define GPUCC_RT_DRIVERS_HOSTDNNCALL_H
+
+#include "core/DType.h"
+#include "drivers/HostProgram.h"
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
+
+namespace gpucc::rt {
+
+/// An operand of a primitive: where it lies in the plan and in which layout.
+struct DnnOperand {
+  int argument = 0; ///< DNNL_ARG_*
+  Place place;
+  dnnl::memory::desc user;
+  bool constant = false, output = false;
+  int packed = -1;      ///< blob
+  bool widened = false; ///< `user` is f32, the plan has `dtype`
+  DType dtype = DType::f32;
+  int64_t span = 0; ///< elements from the first to the last, gaps included
+  bool gaps = false;
+};
+
+class DnnCall : public HostCommand {
+public:
+  explicit DnnCall(const HostContext &context);
+
+  Status run(const Run &run, uint32_t slot) override;
+
+  void setPrimitive(dnnl::primitive made) { primitive = std::move(made); }
+  /// Gives the primitive an operand in the layout `wanted`. `accumulates`: its old contents count.
+  void bind(const DnnOperand &operand, const dnnl::memory::desc &wanted, bool accumulates);
+
+  dnnl::engine &engine() { return dnnEngine; }
+
+private:
+  struct Bound {
+    DnnOperand operand;
+    bool staged, read;            ///< read: the bytes before the call count
+    dnnl::memory outside, inside; ///< layout of the plan, of the primitive (equal unless staged)
+    dnnl::reorder in, out;
+  };
+
+  dnnl::memory pack(const DnnOperand &operand, const dnnl::memory::desc &wanted);
+  dnnl::memory packNow(const DnnOperand &operand, dnnl::memory &plain,
+                       const dnnl::memory::desc &wanted);
+  void widen(const DnnOperand &operand, const char *data, void *wide);
+  void narrow(const DnnOperand &operand, const void *wide, char *data);
+
+  HostContext context;
+  dnnl::engine dnnEngine;
+  dnnl::stream stream;
+  dnnl::primitive primitive;
+  std::unordered_map<int, dnnl::memory> arguments;
+  std::vector<Bound> bound;
+};
+
+} // namespace gpucc::rt
+
+#endif // GPUCC_RT_DRIVERS_HOSTDNNCALL_H
