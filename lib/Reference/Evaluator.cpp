@@ -38,11 +38,17 @@ static FailureOr<HostTensor> readWeight(graph::WeightOp op, const WeightSource &
   HostTensor block(whole->dtype(), toShape(type));
   std::vector<int64_t> strides = HostTensor::stridesOf(whole->shape());
   int64_t offset = 0;
-  for (auto [start, stride] : llvm::zip(op.getStart(), strides))
-    offset += start * stride;
+  if (!op.getStart().empty())
+    for (auto [start, stride] : llvm::zip(op.getStart(), strides))
+      offset += start * stride;
   graph::copyStrided(*whole, offset, strides, block, 0, HostTensor::stridesOf(block.shape()),
                      block.shape());
-  return block;
+  DType wanted = *toDType(type.getElementType());
+  if (wanted == block.dtype())
+    return block;
+  HostTensor rounded(wanted, block.shape());
+  graph::fromDoubles(graph::toDoubles(block), rounded);
+  return rounded;
 }
 
 FailureOr<SmallVector<HostTensor>> gpucc::evaluateOp(Operation *op, ArrayRef<HostTensor> operands,

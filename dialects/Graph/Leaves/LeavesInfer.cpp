@@ -68,7 +68,8 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &tables) {
     return c.fail("(C1) no graph.weight_data is named @" + getKey(),
                   "declare it in the module, or correct `key`");
   auto stored = cast<RankedTensorType>(data.getType()), block = cast<RankedTensorType>(getType());
-  bool fits = stored.getElementType() == block.getElementType() &&
+  bool rounded = isa<FloatType>(stored.getElementType()) && isa<FloatType>(block.getElementType());
+  bool fits = (rounded || stored.getElementType() == block.getElementType()) &&
               stored.getRank() == block.getRank() &&
               (getStart().empty() || static_cast<int64_t>(getStart().size()) == stored.getRank());
   for (int64_t d = 0; fits && d < stored.getRank(); ++d) {
@@ -79,7 +80,7 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &tables) {
     return success();
   return c.fail("(C2) the block " + str(block) + " at " + str(getStart()) +
                     " does not lie inside the stored " + str(stored),
-                "the block keeps the element type and ends inside the weight");
+                "the block keeps the element type, or rounds floats to other floats, and ends inside the weight");
 }
 
 LogicalResult IotaOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

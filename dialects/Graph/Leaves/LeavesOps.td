@@ -43,7 +43,7 @@ def WeightOp : Graph_Op<"weight", [RuleAndLocal, DeclareOpInterfaceMethods<Symbo
     Example: `%w = graph.weight @fc.weight : tensor<8x8xf32>`
 
     Constraints: (C1) `key` names a `graph.weight_data`. (C2) the block lies inside the stored
-    tensor and has its element type.
+    tensor and has its element type, or both are floats: then each element is rounded once.
   }];
   let arguments = (ins FlatSymbolRefAttr:$key, TypeAttrOf<Tensor>:$type,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$start);

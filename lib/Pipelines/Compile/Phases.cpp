@@ -28,12 +28,18 @@ static void buildGraphPhase(OpPassManager &pm, const CompileOptions &) {
 /// Mixed precision first, so that backward inherits the types and masters stay f32; CSE last, because the
 /// search must see what backward really computes.
 static void buildTrainPhase(OpPassManager &pm, const CompileOptions &options) {
-  if (!options.train)
+  MixedPrecisionOptions precision;
+  precision.precision = options.precision;
+  if (!options.train) {
+    pm.addPass(createMixedPrecision(precision));
     return;
+  }
   const TrainSpec &train = *options.train;
   FreezeParametersOptions freeze;
   freeze.patterns.assign(train.freeze.begin(), train.freeze.end());
   pm.addPass(createFreezeParameters(freeze));
+  pm.addPass(createMixedPrecision(precision));
+  pm.addPass(createNumberSamples());
   DifferentiateOptions differentiate;
   differentiate.loss = train.loss;
   differentiate.ignoreIndex = train.ignoreIndex;

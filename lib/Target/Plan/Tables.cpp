@@ -153,8 +153,11 @@ private:
         auto names = op.getDims();
         StringRef symbol = names && d < names->size() ? cast<StringAttr>((*names)[d]).getValue() : "";
         auto profile = program.getProfile();
+        // A batch that several micro-batches share is larger than its symbol: its size is fixed.
         if (!symbol.empty() && profile &&
-            llvm::any_of(profile->getSymbols(), [&](StringAttr s) { return s == symbol; })) {
+            llvm::any_of(llvm::zip(profile->getSymbols(), profile->getValues()), [&](auto bound) {
+              return std::get<0>(bound) == symbol && std::get<1>(bound) == size;
+            })) {
           dim->size = -1;
           dim->symbol = symbol.str();
         }

@@ -57,6 +57,7 @@ private:
     std::string name;
     base::StateAttr attr;
     State value, accumulator;
+    std::optional<State> master; ///< f32 copy that is updated, when the parameter is narrower
     Value gradient;
   };
 
@@ -90,7 +91,9 @@ private:
       auto it = accumulators.find(derivedName(name, base::StateRole::Accumulator));
       if (it == accumulators.end())
         continue;
-      Parameter p{name, stateOf(step, i), copyState(i), copyState(it->second), {}};
+      Parameter p{name, stateOf(step, i), copyState(i), copyState(it->second), {}, {}};
+      if (elementOf(p.value.value) != elementOf(p.accumulator.value))
+        p.master = derivedState(p, base::StateRole::Master);
       parameters.push_back(p);
     }
   }
@@ -140,17 +143,29 @@ private:
       p.gradient = g.mul(p.gradient, spread(factor, p.gradient));
   }
 
-  State moment(const Parameter &p, base::StateRole r) {
-    return addState(update, derivedName(p.name, r), p.gradient.getType(),
-                    role(r, p.name, p.attr.getStart()));
+  static Type elementOf(Value v) { return cast<RankedTensorType>(v.getType()).getElementType(); }
+
+  /// A state of the parameter's shape, in the accumulator's type. A piece of an initializer has
+  /// pieces for masters and moments.
+  State derivedState(const Parameter &p, base::StateRole r) {
+    State s = addState(update, derivedName(p.name, r), p.accumulator.value.getType(),
+                       role(r, p.name, p.attr.getStart()));
+    for (StringRef attr : {base::sourceNameAttr, base::sourceShapeAttr})
+      if (Attribute given = update.getArgAttr(p.value.index, attr);
+          given && r == base::StateRole::Master)
+        update.setArgAttr(s.index, attr, given);
+    return s;
   }
 
+  /// The value that the optimizer works on.
+  Value current(const Parameter &p) { return p.master ? p.master->value : g.widen(p.value.value); }
+
   void updateSgd(Parameter &p) {
-    Value value = g.widen(p.value.value), direction = p.gradient;
+    Value value = current(p), direction = p.gradient;
     if (settings.weightDecay != 0)
       direction = g.add(direction, g.mul(value, settings.weightDecay));
     if (settings.momentum != 0) {
-      State m = moment(p, base::StateRole::Moment1);
+      State m = derivedState(p, base::StateRole::Moment1);
       direction = g.add(g.mul(m.value, settings.momentum), direction);
       setState(update, m, direction);
     }
@@ -167,12 +182,13 @@ private:
   void updateAdamW(Parameter &p) {
     if (!stepSize) {
       stepSize = g.convert(g.div(rate64, biasCorrection(settings.beta1)), builder.getF32Type());
-      rootCorrection2 = g.convert(
-          g.unary(graph::UnaryKind::Sqrt, biasCorrection(settings.beta2)), builder.getF32Type());
+      rootCorrection2 = g.convert(g.unary(graph::UnaryKind::Sqrt, biasCorrection(settings.beta2)),
+                                  builder.getF32Type());
       decay = g.add(g.mul(rate, -settings.weightDecay), 1.0);
     }
-    Value value = g.widen(p.value.value);
-    State m = moment(p, base::StateRole::Moment1), v = moment(p, base::StateRole::Moment2);
+    Value value = current(p);
+    State m = derivedState(p, base::StateRole::Moment1),
+          v = derivedState(p, base::StateRole::Moment2);
     if (settings.weightDecay != 0)
       value = g.mul(value, spread(decay, value));
     Value newM = g.add(g.mul(m.value, settings.beta1), g.mul(p.gradient, 1 - settings.beta1));
@@ -186,8 +202,9 @@ private:
   }
 
   void store(Parameter &p, Value newValue) {
-    Type element = cast<RankedTensorType>(p.value.value.getType()).getElementType();
-    setState(update, p.value, g.convert(newValue, element));
+    if (p.master)
+      setState(update, *p.master, newValue);
+    setState(update, p.value, g.convert(newValue, elementOf(p.value.value)));
   }
 
   void finish() {
@@ -226,8 +243,8 @@ struct AddOptimizerPass : gpucc::impl::AddOptimizerBase<AddOptimizerPass> {
       getOperation().emitError(error);
       return signalPassFailure();
     }
-    Settings settings{optimizer == "adamw", momentum, weightDecay, beta1,  beta2,
-                      epsilon,              clipNorm, *parsed};
+    Settings settings{
+        optimizer == "adamw", momentum, weightDecay, beta1, beta2, epsilon, clipNorm, *parsed};
     numUpdated += UpdateBuilder(step, settings).build();
   }
 };

@@ -18,6 +18,50 @@ def FreezeParameters : Pass<"gpucc-freeze-parameters", "::mlir::ModuleOp"> {
                     Statistic<"numTrainable", "trainable", "Parameters trained">];
 }
 
+def MixedPrecision : Pass<"gpucc-mixed-precision", "::mlir::ModuleOp"> {
+  let summary = "runs products in low precision, sensitive ops in f32";
+  let description = [{
+    By the policy of lib/Transforms/Training/PrecisionPolicy.h: `bf16` and `mixed-bf16` round the
+    operands of matrix products, convolutions, attention and embeddings to bf16 (`f16`: to f16), sums,
+    exponentials, normalizations and losses stay in f32, other ops follow their activations. `tf32`
+    only marks matrix products. Runs before differentiate, so that backward inherits the types;
+    gradients are accumulated in f32, and add-optimizer keeps an f32 master of every parameter that is
+    low-precision state. Inputs and outputs keep their types.
+
+    Before:
+    ```
+    func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x4xf32> {base.state = #base.state<param>, ...}) {
+      %y = graph.contract %x, %w ... -> tensor<8x4xf32>
+    ```
+    After (`precision=mixed-bf16`):
+    ```
+    func.func @main(%x: tensor<8x16xf32>, %w: tensor<16x4xbf16> {base.state = #base.state<param>, ...}) {
+      %0 = graph.convert %x to bf16
+      %1 = graph.contract %0, %w ... -> tensor<8x4xbf16>
+      %y = graph.convert %1 to f32
+    ```
+  }];
+  let options = [Option<"precision", "precision", "std::string", "\"f32\"",
+                        "f32, tf32, bf16, f16 or mixed-bf16">];
+  let dependentDialects = ["::gpucc::graph::GraphDialect"];
+  let statistics = [Statistic<"numLow", "low-ops", "Ops in low precision (tf32: products marked)">,
+                    Statistic<"numParameters", "low-parameters", "Parameters that became low-precision state">];
+}
+
+def NumberSamples : Pass<"gpucc-number-samples", "::mlir::ModuleOp"> {
+  let summary = "gives random ops the number of their first sample within the step";
+  let description = [{
+    Each execution of @main sees one micro-batch. Offset 0 of `graph.dropout` and `graph.rng_uniform`
+    becomes `micro` (a counter that @step increments) times the size of dimension 0, so that the random
+    numbers of a step do not depend on the split into micro-batches.
+
+    Before: `graph.dropout %x, %step, %zero, %zero {...} : (tensor<8x16xf32>, ...)`
+    After: `graph.dropout %x, %step, %offset, %zero`, `%offset = graph.binary mul %micro, %8`
+  }];
+  let dependentDialects = ["::gpucc::graph::GraphDialect"];
+  let statistics = [Statistic<"numShifted", "shifted", "Random ops that got an offset">];
+}
+
 def Differentiate : Pass<"gpucc-differentiate", "::mlir::ModuleOp"> {
   let summary = "turns @main into @step: loss, backward, accumulation";
   let description = [{

@@ -42,7 +42,7 @@ module attributes {graph.files = ["weights.bin"]} {
   graph.weight_data @w {file = 0 : i64, offset = 0 : i64, bytes = 32 : i64} : tensor<8xf32>
   func.func @weight_block() {
     // expected-error @+2 {{'graph.weight' op (C2) the block tensor<4xf32> at [5] does not lie inside the stored tensor<8xf32>}}
-    // expected-note @+1 {{the block keeps the element type and ends inside the weight}}
+    // expected-note @+1 {{the block keeps the element type, or rounds floats to other floats, and ends inside the weight}}
     %0 = graph.weight @w {start = array<i64: 5>} : tensor<4xf32>
     return
   }
