@@ -127,6 +127,14 @@ void Executor::State::laneReturned() {
   warp->ready &= ~bit;
   warp->done |= bit;
   --live;
+  if ((warp->atCollective & warp->mask) && (warp->mask & bit)) {
+    report(FindingKind::BadCollective,
+           "returned while other lanes of its warp wait for it at " + std::string(warp->site) +
+               "; all lanes of the mask must reach the operation",
+           warp->pc);
+    aborted = true;
+    switchTo(nullptr);
+  }
   if (waiting) {
     report(FindingKind::DivergentBarrier,
            "returned while " + std::to_string(waiting) +

@@ -60,6 +60,7 @@ void Executor::State::collective(unsigned mask, const char *site, Combine fn, vo
     abort();
   }
   warp.site = site;
+  warp.pc = pc;
   warp.mask = mask;
   if (((warp.atCollective | bit) & mask) != mask) {
     warp.atCollective |= bit;

@@ -48,6 +48,7 @@ struct Warp {
   unsigned mask = 0; // of the collective they wait at
   uint32_t epoch = 1;
   const char *site = nullptr;
+  const void *pc = nullptr;
 };
 
 struct SharedArray {

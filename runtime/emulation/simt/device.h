@@ -64,9 +64,11 @@ struct simt_hook_table {
   void (*mma)(void **laneArguments, unsigned mask);
 };
 #define SIMT_HIDDEN __attribute__((visibility("hidden")))
-// The same functions as the kernel calls them; image.cpp adds the caller's address.
-SIMT_HIDDEN void simt_barrier(const char *site);
-SIMT_HIDDEN void simt_collective(unsigned mask, const char *site, simt_combine fn, void *argument);
+// The same functions as the kernel calls them; image.cpp adds the caller's address. Two calls stay
+// two.
+SIMT_HIDDEN __attribute__((nomerge)) void simt_barrier(const char *site);
+SIMT_HIDDEN __attribute__((nomerge)) void simt_collective(unsigned mask, const char *site,
+                                                          simt_combine fn, void *argument);
 SIMT_HIDDEN void *simt_shared_array(const void *key, simt_size bytes, simt_size align,
                                     const char *name);
 SIMT_HIDDEN void simt_access(const void *p, simt_size bytes, unsigned flags, unsigned align);

@@ -40,8 +40,12 @@ const std::vector<std::string> baseFlags = {"-std=c++20",
                                             "-nostdinc++",
                                             "-gline-tables-only",
                                             "-Wno-everything"};
-const std::vector<std::string> kernelFlags = {"-fsanitize=thread", "-mllvm",
-                                              "-tsan-instrument-func-entry-exit=0"};
+/// A fiber has a stack of 64 KiB.
+const std::vector<std::string> frameFlags = {"-Wframe-larger-than=49152",
+                                             "-Werror=frame-larger-than"};
+/// No tail calls: a call of the executor returns into the kernel, where reports find its line.
+const std::vector<std::string> kernelFlags = {"-fsanitize=thread", "-fno-optimize-sibling-calls",
+                                              "-mllvm", "-tsan-instrument-func-entry-exit=0"};
 
 struct Run {
   int status = -1; ///< exit code, -1 = could not be started
@@ -155,7 +159,7 @@ std::shared_ptr<SimtCompiler> SimtCompiler::open(const std::string &clangName,
             "name its path";
     return nullptr;
   }
-  std::vector<std::string_view> parts = {"layout 2", compiler->versionText};
+  std::vector<std::string_view> parts = {"layout 3", compiler->versionText};
   for (const KernelHeader &header : simtHeaders())
     parts.push_back(header.text);
   for (const KernelHeader &header : kernelHeaders())
@@ -208,7 +212,8 @@ Code SimtCompiler::compile(const std::string &text, const CompileOptions &option
   std::vector<std::string> command = with(with({clang}, baseFlags), kernelFlags);
   command = with(command,
                  {"-include-pch", baseFolder + "/pre.h.pch", "-I", baseFolder, "-x", "c++", file});
-  command = with(with(command, withoutPaths({baseFolder, scratch.path})), options.extra);
+  command = with(with(command, withoutPaths({baseFolder, scratch.path})), frameFlags);
+  command = with(command, options.extra);
   Run r = run(with(command, {"-c", "-o", scratch.path + "/kernel.o"}), scratch.path + "/log");
   code.log = r.output;
   if (r.status)
