@@ -9,6 +9,7 @@
 #include "FusedRun.h"
 
 #include "dialects/Graph/Build.h"
+#include "gpucc/Reference/RandomProgram.h"
 #include "mlir/IR/Verifier.h"
 #include <gtest/gtest.h>
 #include <random>
@@ -273,6 +274,29 @@ TEST_P(RandomFused, EqualTheEvaluator) {
     Program program(context, seed);
     ASSERT_TRUE(succeeded(verify(*program.module))) << "seed " << seed;
     std::string difference = checkFused(program.function, program.drawInputs(), options);
+    EXPECT_EQ(difference, "") << "seed " << seed;
+  }
+}
+
+/// The general generator of gpucc/Reference/RandomProgram.h, small tensors of every family of ops.
+TEST_P(RandomFused, EqualTheEvaluatorOnGeneralPrograms) {
+  DialectRegistry registry;
+  registerForFusedRun(registry);
+  MLIRContext context(registry);
+  context.disableMultithreading();
+  context.loadAllAvailableDialects();
+  FusedRunOptions options;
+  options.target = GetParam();
+  options.f32 = 2e-4;
+  options.floor = 0.1;
+  options.narrow = 0.1;
+  const char *first = std::getenv("GPUCC_TEST_SEED"), *count = std::getenv("GPUCC_TEST_SEEDS");
+  uint64_t from = first ? std::strtoull(first, nullptr, 10) : 1;
+  uint64_t seeds = first ? 1 : count ? std::strtoull(count, nullptr, 10) : 40;
+  for (uint64_t seed = from; seed < from + seeds; ++seed) {
+    OwningOpRef<ModuleOp> module = buildRandomProgram(&context, seed);
+    auto main = module->lookupSymbol<func::FuncOp>("main");
+    std::string difference = checkFused(main, randomArguments(main, seed), options);
     EXPECT_EQ(difference, "") << "seed " << seed;
   }
 }
