@@ -186,6 +186,7 @@ static LogicalResult verifyOp(Operation &op, const Mesh &mesh) {
       auto sharding = dist::getSharding(value);
       if (!sharding)
         return false;
+      std::erase(sharding->partial, dist::stageAxis.str()); // a stage sees only its own share
       out.push_back(*sharding);
     }
     return true;

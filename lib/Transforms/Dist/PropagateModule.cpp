@@ -213,15 +213,18 @@ LogicalResult Propagation::spreadStep(func::FuncOp function) {
   if (mesh.axisSize(tp) > 1 && failed(spread.decide(tensor, onTp)))
     return failure();
   if (options.zero >= 1 && reducesInStep() && mesh.axisSize(dp) > 1) {
-    for (BlockArgument argument : function.getArguments())
-      if (stateOf(function, argument.getArgNumber()))
-        states[keyOf(function, argument.getArgNumber())] = spread.sharding(argument);
     spread.forget(dp);
+    for (BlockArgument argument : function.getArguments())
+      if (base::StateAttr state = stateOf(function, argument.getArgNumber());
+          state && state.getRole() != base::StateRole::Accumulator)
+        states[keyOf(function, argument.getArgNumber())] = spread.sharding(argument);
     auto inBlocks = [&](BlockArgument argument) -> ArgumentFreedom {
       base::StateAttr state = stateOf(function, argument.getArgNumber());
       if (!state || state.getRole() != base::StateRole::Accumulator || state.getOf().empty())
         return freedom(dp, argument);
-      return {FunctionSpread::stateOn(*optimizerState(function, argument.getArgNumber()), dp)};
+      // In blocks along a dimension that its own tensor parallel form leaves free.
+      auto shape = typeOf(function, argument.getArgNumber()).getShape();
+      return {FunctionSpread::stateOn(zeroBlocks(spread.sharding(argument), shape), dp)};
     };
     if (failed(spread.decide(data, inBlocks)))
       return failure();

@@ -28,8 +28,8 @@ struct ProofOptions {
   int64_t microBatches = 1;
   int steps = 2;
   /// Spoils the partitioned module before it runs.
-  std::function<void(mlir::ModuleOp)> spoil;
-  std::string before;             ///< passes that the unpartitioned program runs too
+  std::function<void(mlir::ModuleOp)> spoil = nullptr;
+  std::string before = "";           ///< passes that the unpartitioned program runs too
 };
 
 /// A context with every dialect and pass that the proofs need.

@@ -145,4 +145,51 @@ def CutStages : Pass<"gpucc-cut-stages", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpucc::dist::DistDialect", "::gpucc::graph::GraphDialect"];
 }
 
+def BucketCollectives : Pass<"gpucc-bucket-collectives", "::mlir::ModuleOp"> {
+  let summary = "combines all-reduces of one kind into few large ones";
+  let description = [{
+    Before fusion, so that packing and unpacking fuse. A bucket is sent when it holds `bucket-bytes`, or when a
+    result is needed.
+
+    Before:
+    ```
+    %a = dist.all_reduce sum %0 on @mesh over ["dp"] : tensor<4xf32>
+    %b = dist.all_reduce sum %1 on @mesh over ["dp"] : tensor<2x3xf32>
+    ```
+    After:
+    ```
+    %p = graph.concat %0, %1' {dim = 0} : (tensor<4xf32>, tensor<6xf32>) -> tensor<10xf32>
+    %r = dist.all_reduce sum %p on @mesh over ["dp"] : tensor<10xf32>
+    ```
+    followed by slices of %r.
+  }];
+  let options = [Option<"bucketBytes", "bucket-bytes", "int64_t", "26214400", "largest bucket (25 MiB)">];
+  let statistics = [Statistic<"numCombined", "combined", "all-reduces that went into buckets">,
+                    Statistic<"numBuckets", "buckets", "buckets of at least two">];
+  let dependentDialects = ["::gpucc::dist::DistDialect", "::gpucc::graph::GraphDialect"];
+}
+
+def OverlapCollectives : Pass<"gpucc-overlap-collectives", "::mlir::ModuleOp"> {
+  let summary = "puts other work between a collective and its first use";
+  let description = [{
+    Collectives go up behind their operands; where only bookkeeping uses the result (accumulators), it goes to the
+    end of the function, and the collective is marked `dist.async`: it runs beside what stands between.
+
+    Before: `%r = dist.all_reduce %g; %a = add %acc, %r; %h = contract …`
+    After: `%r = dist.all_reduce %g {dist.async}; %h = contract …; %a = add %acc, %r`
+  }];
+  let statistics = [Statistic<"numOverlapped", "overlapped", "collectives with work beside them">];
+  let dependentDialects = ["::gpucc::dist::DistDialect"];
+}
+
+def VerifyCollectives : Pass<"gpucc-verify-collectives", "::mlir::ModuleOp"> {
+  let summary = "proves that all ranks communicate in one order and cannot deadlock";
+  let description = [{
+    Replays what every rank sends, receives and reduces in one optimizer step, in the order of the stages' scripts
+    (CollectiveReplay.h). Changes nothing; an error names the ops and ranks. Before and after are the same IR.
+  }];
+  let statistics = [Statistic<"numEvents", "events", "communications replayed, over all ranks">];
+  let dependentDialects = ["::gpucc::dist::DistDialect"];
+}
+
 #endif // GPUCC_TRANSFORMS_DIST_PASSES
