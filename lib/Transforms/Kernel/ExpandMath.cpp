@@ -143,15 +143,18 @@ struct ExpandMath : gpucc::impl::ExpandMathBase<ExpandMath> {
     patterns.add<OwnUnary<math::ExpOp, &ScalarMath::exp>, OwnUnary<math::LogOp, &ScalarMath::log>,
                  OwnUnary<math::TanhOp, &ScalarMath::tanh>, OwnUnary<math::ErfOp, &ScalarMath::erf>,
                  OwnUnary<math::SinOp, &ScalarMath::sin>, OwnUnary<math::CosOp, &ScalarMath::cos>,
-                 OwnUnary<math::AtanOp, &ScalarMath::atan>, OwnPow, ExactRsqrt, Classify<math::IsNaNOp, arith::CmpFPredicate::UNO>,
+                 OwnUnary<math::AtanOp, &ScalarMath::atan>,
+                 OwnUnary<math::SinhOp, &ScalarMath::sinh>, OwnUnary<math::CoshOp, &ScalarMath::cosh>,
+                 OwnUnary<math::AsinhOp, &ScalarMath::asinh>,
+                 OwnUnary<math::AcoshOp, &ScalarMath::acosh>,
+                 OwnUnary<math::AtanhOp, &ScalarMath::atanh>, OwnPow, ExactRsqrt, Classify<math::IsNaNOp, arith::CmpFPredicate::UNO>,
                  Classify<math::IsInfOp, arith::CmpFPredicate::OEQ>,
                  Classify<math::IsFiniteOp, arith::CmpFPredicate::OLT>>(
         patterns.getContext(), PatternBenefit(10));
   }
 
   static void addUpstream(RewritePatternSet &patterns) {
-    math::populateExpansionPatterns(patterns, {"tan", "sinh", "cosh", "asinh", "acosh", "atanh",
-                                               "exp2", "round", "ctlz"});
+    math::populateExpansionPatterns(patterns, {"tan", "exp2", "round", "ctlz"});
     auto chosen = [](StringRef name) {
       return llvm::is_contained({"math.atan2", "math.log2", "math.log1p",
                                  "math.erfc", "math.expm1", "math.cbrt", "math.asin", "math.acos"},

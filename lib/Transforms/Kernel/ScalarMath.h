@@ -29,6 +29,11 @@ public:
   mlir::Value atan(mlir::Value x);
   mlir::Value sin(mlir::Value x) { return sinCos(x, /*quadrant=*/0); }
   mlir::Value cos(mlir::Value x) { return sinCos(x, /*quadrant=*/1); }
+  mlir::Value sinh(mlir::Value x);
+  mlir::Value cosh(mlir::Value x);
+  mlir::Value asinh(mlir::Value x);
+  mlir::Value acosh(mlir::Value x);
+  mlir::Value atanh(mlir::Value x);
   /// Through log and exp in f64: the error of the product would be multiplied in f32.
   mlir::Value pow(mlir::Value x, mlir::Value y);
 
@@ -40,6 +45,10 @@ private:
   Value sub(Value x, Value y);
   Value mul(Value x, Value y);
   Value fma(Value x, Value y, Value z);
+  Value divide(Value x, Value y);
+  Value sqrt(Value x);
+  Value log1p(Value x);
+  Value halfExp(Value x);
   Value abs(Value x);
   Value copySign(Value x, Value sign);
   Value select(Value condition, Value x, Value y);

@@ -83,15 +83,15 @@ INSTANTIATE_TEST_SUITE_P(
                     Function{"math.floor", std::floor, -10, 10, 0}),
     [](const auto &info) { return std::string(info.param.op).substr(5); });
 
-// By upstream's expansions: near zero only the absolute error is small.
+// A few ulps, and 3e-7 where the result is small.
 TEST(HostMath, RarelyUsedFunctions) {
   struct {
     const char *op;
     double (*reference)(double);
     float low, high;
   } functions[] = {{"math.tan", std::tan, -1.5, 1.5},    {"math.asin", std::asin, -1, 1},
-                   {"math.acos", std::acos, -1, 1},      {"math.sinh", std::sinh, -20, 20},
-                   {"math.cosh", std::cosh, -20, 20},    {"math.asinh", std::asinh, -1000, 1000},
+                   {"math.acos", std::acos, -1, 1},      {"math.sinh", std::sinh, -89, 89},
+                   {"math.cosh", std::cosh, -89, 89},    {"math.asinh", std::asinh, -1000, 1000},
                    {"math.acosh", std::acosh, 1, 1000},  {"math.atanh", std::atanh, -1, 1},
                    {"math.ceil", std::ceil, -10, 10}};
   constexpr int n = 3000;
