@@ -25,7 +25,8 @@ CASES = {
     "mlp-adamw": dict(model="mlp", loss="mse", batch=4, **_ADAMW, **_COMMON),
     "lenet-sgd": dict(model="lenet", loss="cross-entropy", batch=8, **{**_SGD, "lr": 0.01},
                       **_COMMON),
-    "lenet-adamw": dict(model="lenet", loss="cross-entropy", batch=8, **_ADAMW, **_COMMON),
+    "lenet-adamw": dict(model="lenet", loss="cross-entropy", batch=8, **{**_ADAMW, "lr": 4e-4},
+                        **_COMMON),
     "gpt2-sgd": dict(model="gpt2", loss="cross-entropy", batch=2, seq=16, **_SGD, **_COMMON),
     "gpt2-adamw": dict(model="gpt2", loss="cross-entropy", batch=2, seq=16, **_ADAMW, **_COMMON),
 }
