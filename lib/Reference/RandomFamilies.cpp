@@ -209,8 +209,34 @@ void RandomSteps::attention() {
   done(AttentionOp::create(builder, g.loc, q, k, v, bias, APFloat(0.5), /*causal=*/coin()), 1);
 }
 
+void RandomSteps::batchNorm() {
+  Value x = pick(2, 4);
+  int64_t channels = tensorOf(x).getDimSize(1);
+  double n = static_cast<double>(tensorOf(x).getNumElements()) / static_cast<double>(channels);
+  Value scale = argument({channels}), bias = argument({channels}), mean = argument({channels});
+  Value variance = positive(argument({channels}));
+  bool training = below(3) != 0;
+  auto op = BatchNormOp::create(builder, g.loc, x, scale, bias, mean, variance, APFloat(1e-2),
+                                APFloat(0.75), training);
+  done(op.getResult(), training ? std::sqrt(n) + 1 : 2 * (bound(x) + 1) + 1);
+  done(op.getNewMean(), bound(x) + 1);
+  done(op.getNewVariance(), bound(x) * bound(x) + 2);
+}
+
+void RandomSteps::crossEntropy() {
+  Value x = pick(1, 3);
+  Shape s(tensorOf(x).getShape());
+  s.pop_back();
+  Value labels = argument(s, builder.getI64Type());
+  auto op = CrossEntropyOp::create(builder, g.loc, x, labels, /*ignore_index=*/-1);
+  double count = static_cast<double>(elements(s));
+  Value mean = g.mul(op.getLoss(), 1 / count);
+  done(g.convert(mean, element), 2 * bound(x) + 3);
+  done(g.convert(g.mul(op.getCount(), 1 / count), element), 1);
+}
+
 void RandomSteps::composite() {
-  switch (below(6)) {
+  switch (below(8)) {
   case 0: {
     Value x = pick(1);
     bool log = coin();
@@ -230,6 +256,10 @@ void RandomSteps::composite() {
   }
   case 4:
     return attention();
+  case 5:
+    return batchNorm();
+  case 6:
+    return crossEntropy();
   default: {
     int64_t rows = 1 + static_cast<int64_t>(below(4));
     Value x = argument({2, 2, rows, 6});

@@ -62,6 +62,8 @@ private:
   void composite();
   void attention();
   void norm();
+  void batchNorm();
+  void crossEntropy();
   void integers();
   void gatherOrScatter();
   void dropout();

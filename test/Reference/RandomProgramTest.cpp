@@ -37,11 +37,12 @@ TEST(RandomProgram, IsWellTypedAndTame) {
       for (int64_t i = 0; i < t.numElements(); ++i)
         ASSERT_LT(std::fabs(t.getFloat(i)), 1e4);
   }
-  for (const char *op : {"unary",  "binary",   "compare",     "select",    "convert",    "constant",
-                         "iota",   "contract", "convolution", "reduce",    "arg_reduce", "scan",
-                         "pool",   "reshape",  "transpose",   "broadcast", "slice",      "pad",
-                         "concat", "gather",   "scatter",     "softmax",   "layer_norm", "rms_norm",
-                         "gelu",   "silu",     "attention",   "rope",      "dropout"})
+  for (const char *op :
+       {"unary",     "binary",      "compare",      "select",     "convert", "constant",  "iota",
+        "contract",  "convolution", "reduce",       "arg_reduce", "scan",    "pool",      "reshape",
+        "transpose", "broadcast",   "slice",        "pad",        "concat",  "gather",    "scatter",
+        "softmax",   "layer_norm",  "rms_norm",     "gelu",       "silu",    "attention", "rope",
+        "dropout",   "batch_norm",  "cross_entropy"})
     EXPECT_TRUE(used.contains(std::string("graph.") + op)) << op << " never occurs";
 }
 
