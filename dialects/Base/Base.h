@@ -34,6 +34,8 @@ inline constexpr llvm::StringLiteral profileAttr = "base.profile";
 inline constexpr llvm::StringLiteral segmentAttr = "base.segment";
 /// On ops made by differentiation: unit attribute.
 inline constexpr llvm::StringLiteral backwardAttr = "base.backward";
+/// On ops: the pipeline stage (dist::stageAttr). Derivatives inherit it.
+inline constexpr llvm::StringLiteral inheritedAttr = "dist.stage";
 } // namespace gpucc::base
 
 #endif // GPUCC_BASE_BASE_H

@@ -58,6 +58,7 @@ struct CompileOptions {
   std::string memoryBudget;      ///< "", bytes ("12GiB") or ratio of the peak ("0.5")
   unsigned jobs = 2;
   std::string cacheFolder;       ///< compiled kernels; empty = the user's cache
+  std::vector<std::string> libraryFolders; ///< where else to look for NVRTC (a Python environment)
   bool externalWeights = false;
   bool followLinks = false;
   bool remarks = false;

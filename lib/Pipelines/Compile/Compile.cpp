@@ -9,6 +9,7 @@
 #include "gpucc/Import/Onnx.h"
 #include "gpucc/Pipelines/Register.h"
 #include "gpucc/Reference/Evaluator.h"
+#include "gpucc/Target/Cuda/Emit.h"
 #include "gpucc/Target/Host/Host.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
@@ -42,6 +43,7 @@ Compilation::Compilation(CompileOptions options, CompileHooks hooks)
   state->options = std::move(options);
   state->hooks = std::move(hooks);
   registerAllDialects(state->registry);
+  cuda::registerCudaTarget(state->registry);
   // One thread per job: results do not depend on it, only the order of remarks would.
   state->context = std::make_unique<MLIRContext>(state->registry, MLIRContext::Threading::DISABLED);
   state->handler =

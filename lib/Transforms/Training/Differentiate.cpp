@@ -39,10 +39,12 @@ public:
   LogicalResult run() {
     Operation *ret = f.getBody().front().getTerminator();
     builder.setInsertionPoint(ret);
+    Operation *lastOfModel = ret->getPrevNode();
     FailureOr<Loss> loss = buildLoss();
     if (failed(loss))
       return failure();
     Operation *lastForward = ret->getPrevNode();
+    inheritStage(lastOfModel, lastForward);
     if (failed(sweep(*loss)))
       return failure();
     accumulate(*loss);
@@ -116,6 +118,13 @@ private:
     Value sum = g.sum(g.mul(difference, difference), dims);
     auto scalar = RankedTensorType::get({}, cast<RankedTensorType>(sum.getType()).getElementType());
     return Loss{sum, g.splat(scalar, static_cast<double>(type.getNumElements()))};
+  }
+
+  /// The loss belongs to the pipeline stage of the model's last op.
+  void inheritStage(Operation *lastOfModel, Operation *lastForward) {
+    Attribute stage = lastOfModel ? lastOfModel->getAttr(base::inheritedAttr) : Attribute();
+    for (Operation *op = lastForward; stage && op != lastOfModel; op = op->getPrevNode())
+      op->setAttr(base::inheritedAttr, stage);
   }
 
   Value labelArgument(RankedTensorType type) {
