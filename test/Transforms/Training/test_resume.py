@@ -1,0 +1,66 @@
+"""gpucc train killed with -9 at random moments ends with the bits of a run that was not killed."""
+import os
+import random
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+import training_cases as cases
+from test_pytorch import GPUCC
+
+STEPS, KILLS = 3000, 20
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory):
+    """Compiled plan, data, and the folder of the run that nobody kills with its seconds."""
+    folder = str(tmp_path_factory.mktemp("resume"))
+    case = cases.CASES["mlp-adamw"]
+    plan, data = os.path.join(folder, "p.plan"), os.path.join(folder, "data.npz")
+    subprocess.run([GPUCC, "compile", cases.make_model("mlp", folder), *cases.flags(case), "-o",
+                    plan], check=True)
+    np.savez(data, **cases.data(case))
+    whole = os.path.join(folder, "whole")
+    start = time.time()
+    train(plan, data, whole).wait()
+    return plan, data, whole, time.time() - start
+
+
+def train(plan, data, save, resume=False):
+    command = [GPUCC, "train", plan, "--data", data, "--steps", str(STEPS), "--save", save,
+               "--save-every", "7", "--threads", "1"]
+    if resume:
+        command += ["--resume", save]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+
+def read(folder, name):
+    with open(os.path.join(folder, name), "rb") as f:
+        return f.read()
+
+
+def test_killed_runs_resume_bit_equal(job, tmp_path):
+    plan, data, whole, seconds = job
+    moments = random.Random(11)
+    save, kills, runs = str(tmp_path / "killed"), 0, 0
+    while True:
+        runs += 1
+        process = train(plan, data, save, resume=os.path.isdir(save))
+        try:
+            if kills < KILLS:
+                process.wait(timeout=moments.uniform(0, seconds / 14))
+            else:
+                process.wait()
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+            continue
+        assert process.returncode == 0
+        break
+    assert kills == KILLS, f"only {kills} kills in {runs} runs: the run is too short to be killed"
+    assert read(save, "state.safetensors") == read(whole, "state.safetensors")
+    assert read(save, "log.jsonl") == read(whole, "log.jsonl")
