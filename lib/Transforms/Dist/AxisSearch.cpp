@@ -369,10 +369,13 @@ bool Search::finish(Way &way) const {
     if (out.like >= 0) {
       decideStatic(way, out.like, state);
       int8_t wanted = way.state[out.like];
-      double bytes = reshardBytes(p.values[out.value], state, wanted);
-      if (bytes == impossible && !(wanted == axis::Partial && isZero(out.value)))
+      const AxisProblem::Value &v = p.values[out.value];
+      double bytes = isZero(out.value) ? 0 : reshardBytes(v, state, wanted);
+      if (bytes == impossible && wanted >= axis::Split)
+        bytes = 2 * v.bytes; // another axis has that dimension of the value, but not of the state
+      if (bytes == impossible)
         return false;
-      way.bytes += bytes == impossible ? 0 : bytes;
+      way.bytes += bytes;
     } else if (state == axis::Partial || state == axis::Other) {
       way.bytes += reshardBytes(p.values[out.value], state, axis::Whole);
     }

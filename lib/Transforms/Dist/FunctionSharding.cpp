@@ -2,6 +2,7 @@
 #include "gpucc/Transforms/Dist/FunctionSharding.h"
 
 #include "dialects/Base/Base.h"
+#include "dialects/Graph/Build.h"
 #include "gpucc/Transforms/Dist/Reshard.h"
 
 using namespace mlir;
@@ -50,11 +51,11 @@ private:
   const FunctionSharding &sharding;
   /// Per value: what it was resharded to already.
   DenseMap<Value, SmallVector<std::pair<Sharding, Value>>> copies;
-  DenseMap<Value, Sharding> made; ///< reshards written so far
+  DenseMap<Value, Sharding> forms; ///< of reshards written so far
   int64_t count = 0;
 
   Sharding of(Value value) const {
-    for (const auto *known : {&sharding.values, &made})
+    for (const auto *known : {&sharding.values, &forms})
       if (auto at = known->find(value); at != known->end())
         return at->second;
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -67,6 +68,20 @@ private:
 } // namespace
 
 static bool isBackward(Operation *op) { return op && op->hasAttr(base::backwardAttr); }
+
+/// A splat constant is made anew in the form that is wanted; null for other values. (So the rules of
+/// ops that look for a constant zero still see it.)
+static Value remake(Value value, const Sharding &to, Operation *user) {
+  OpBuilder builder(user);
+  graph::GraphBuilder g(builder, value.getLoc());
+  auto constant = value.getDefiningOp<graph::ConstantOp>();
+  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  if (graph::isZero(value))
+    return g.like(value, 0);
+  if (!elements || !elements.isSplat() || !to.partial.empty())
+    return {};
+  return graph::ConstantOp::create(builder, value.getLoc(), elements);
+}
 
 /// `value` under the sharding `to` before `user`: an earlier copy, or a reshard of the form that
 /// sends least. The backward pass gathers again instead of keeping what forward gathered.
@@ -93,9 +108,14 @@ Value Writer::inForm(Value value, const Sharding &to, Operation *user) {
     }
   }
   OpBuilder builder(user);
-  auto reshard = dist::ReshardOp::create(
-      builder, value.getLoc(), source, meshName, dist::ShardingAttr::get(builder.getContext(), from),
-      dist::ShardingAttr::get(builder.getContext(), to));
+  Value made = remake(value, to, user);
+  if (!made) {
+    ++count;
+    made = dist::ReshardOp::create(builder, value.getLoc(), source, meshName,
+                                   dist::ShardingAttr::get(builder.getContext(), from),
+                                   dist::ShardingAttr::get(builder.getContext(), to));
+  }
+  Operation *reshard = made.getDefiningOp();
   if (isBackward(user))
     reshard->setAttr(base::backwardAttr, builder.getUnitAttr());
   Operation *home = value.getDefiningOp();
@@ -104,11 +124,10 @@ Value Writer::inForm(Value value, const Sharding &to, Operation *user) {
       reshard->setAttr(dist::stageAttr, op->getAttr(dist::stageAttr));
       break;
     }
-  dist::setSharding(reshard.getResult(), to);
-  copies[value].push_back({to, reshard.getResult()});
-  made[reshard.getResult()] = to;
-  ++count;
-  return reshard;
+  dist::setSharding(made, to);
+  copies[value].push_back({to, made});
+  forms[made] = to;
+  return made;
 }
 
 void Writer::writeOp(Operation &op) {
