@@ -1,6 +1,7 @@
 //===- Nccl.cpp - Ranks as devices of this process, connected by NCCL -----===//
 //
-// libnccl is loaded from the file in the environment variable GPUCC_LIBNCCL, else as libnccl.so.2.
+// libnccl is loaded from the file in the environment variable GPUCC_LIBNCCL, else as libnccl.so.2,
+// or, where the device is emulated, from libgpucc_fakenccl.so beside this program or in ../lib.
 // Each rank is a thread with a device of its own; connect() makes the communicator on that thread's
 // current CUDA context. Collectives are enqueued on the caller's stream, so they can be captured
 // into a graph; what NCCL has no function for is put together inside one group:
@@ -16,6 +17,7 @@
 
 #include "comm/Communicator.h"
 #include "core/DType.h"
+#include "drivers/CudaLibrary.h"
 
 #include <algorithm>
 #include <chrono>
@@ -54,7 +56,12 @@ Status NcclLibrary::open(std::shared_ptr<NcclLibrary> &library) {
     return {};
   }
   const char *file = std::getenv("GPUCC_LIBNCCL");
-  const std::string name = file && *file ? file : "libnccl.so.2";
+  std::string name = file && *file ? file : "libnccl.so.2";
+  // NCCL itself needs a device; the emulated one has its own.
+  std::shared_ptr<CudaLibrary> cuda;
+  GPUCC_RT_TRY(CudaLibrary::open(cuda));
+  if (!(file && *file) && cuda->emulated())
+    name = CudaLibrary::emulationFile("libgpucc_fakenccl.so");
   void *handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL); // never closed
   if (!handle)
     return GPUCC_RT_FAIL(Code::unsupported, "cannot load NCCL '", name, "': ", dlerror(),

@@ -57,8 +57,8 @@ Status CudaDevice::enter() const {
 }
 
 std::string CudaDevice::describe() const {
-  return (library->emulated() ? std::string("simt") : "sm_" + std::to_string(capability)) + " (" +
-         name + ")";
+  return library->emulated() ? "simt (" + name + ", emulated by " + library->file() + ")"
+                             : "sm_" + std::to_string(capability) + " (" + name + ")";
 }
 
 bool CudaDevice::runs(const std::string &arch, plan::BlobKind kind) const {

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <dlfcn.h>
+#include <filesystem>
 #include <mutex>
 
 using namespace gpucc::rt;
@@ -11,6 +12,21 @@ using namespace gpucc::rt;
 using GetAddress2 = int (*)(const char *, void **, int, uint64_t, int *);
 using GetAddress1 = int (*)(const char *, void **, int, uint64_t);
 static constexpr int apiVersion = 12000;
+
+std::string CudaLibrary::emulationFile(const char *file) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  Dl_info info{};
+  dladdr(reinterpret_cast<void *>(&CudaLibrary::emulationFile), &info);
+  for (const fs::path &from : {fs::path(info.dli_fname ? info.dli_fname : ""),
+                               fs::read_symlink("/proc/self/exe", ignored)})
+    for (const char *folder : {".", "../lib"}) {
+      const fs::path candidate = from.parent_path() / folder / file;
+      if (fs::exists(candidate, ignored))
+        return candidate.string();
+    }
+  return {};
+}
 
 Status CudaLibrary::open(std::shared_ptr<CudaLibrary> &result) {
   static std::mutex mutex;
@@ -25,9 +41,16 @@ Status CudaLibrary::open(std::shared_ptr<CudaLibrary> &result) {
   made->name = file && *file ? file : "libcuda.so.1";
   // Never closed: drivers keep threads and state of their own.
   made->library = dlopen(made->name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const char *text = made->library ? nullptr : dlerror();
+  const std::string problem = text ? text : "";
+  if (!made->library && !(file && *file)) {
+    const std::string emulation = emulationFile("libgpucc_fakecuda.so");
+    if (!emulation.empty() && (made->library = dlopen(emulation.c_str(), RTLD_NOW | RTLD_LOCAL)))
+      made->name = emulation;
+  }
   if (!made->library)
     return GPUCC_RT_FAIL(Code::unsupported, "cannot load the CUDA driver '", made->name,
-                         "': ", dlerror(),
+                         "': ", problem,
                          "; install NVIDIA's driver, or run the plan's host version (gpucc compile "
                          "--target host), or set GPUCC_LIBCUDA to an emulated driver");
   auto get2 = reinterpret_cast<GetAddress2>(dlsym(made->library, "cuGetProcAddress_v2"));

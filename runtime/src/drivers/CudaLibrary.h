@@ -4,6 +4,8 @@
 //   1. the file named by the environment variable GPUCC_LIBCUDA (a fake driver in tests, or a
 //      driver in an unusual place),
 //   2. libcuda.so.1 on the loader's path,
+//   3. libgpucc_fakecuda.so beside this program or in ../lib: the emulated device, which runs plans
+//      that have code for "simt" and refuses all others,
 // and its functions by cuGetProcAddress, so that one binary runs with drivers of different age.
 // Calls that fail become a Status with the call, its code and the driver's text:
 //
@@ -33,7 +35,8 @@ public:
 
   /// The emulated driver: it runs code of architecture "simt" and nothing else.
   bool emulated() const { return report != nullptr; }
-  void *handle() const { return library; }
+  /// A library of emulation/ beside this program or in ../lib; empty if there is none.
+  static std::string emulationFile(const char *name);
   const std::string &file() const { return name; }
 
 private:
