@@ -22,7 +22,7 @@ static std::string print(Operation *op) {
 TEST(RandomProgram, IsWellTypedAndTame) {
   MLIRContext context;
   llvm::StringSet<> used;
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomProgramOptions options;
     options.ops = 16;
@@ -75,7 +75,7 @@ TEST(RandomProgram, ShrinksByPrefix) {
 TEST(RandomProgram, GradientsOfWholePrograms) {
   MLIRContext context;
   int checked = 0;
-  for (uint64_t seed = 0; seed < 150; ++seed) {
+  for (uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomProgramOptions options;
     options.type = DType::F64;
@@ -135,5 +135,5 @@ TEST(RandomProgram, GradientsOfWholePrograms) {
     EXPECT_NEAR(analytic, (up - down) / (2 * h), 1e-6 * std::max(1.0, std::fabs(analytic)));
     ++checked;
   }
-  EXPECT_GT(checked, 140);
+  EXPECT_GT(checked, 480);
 }
