@@ -160,6 +160,33 @@ TEST(State, LoadsUnderAnyLayout) {
   }
 }
 
+TEST(State, DamageIsSeen) {
+  std::string path = freshFolder("damaged-state") + "/s.safetensors";
+  std::vector<SafetensorsEntry> entries = {{"a", DType::f32, {3}}, {"b", DType::i8, {2, 2}}};
+  ASSERT_OK(writeSafetensors(path, entries, {{"step", "1"}}, [](const auto &entry, char *buffer) {
+    std::memset(buffer, 7, entry.bytes());
+    return Status();
+  }));
+  SafetensorsReader fine;
+  ASSERT_OK(fine.open(path));
+  EXPECT_OK(fine.checkData(path));
+  std::string bytes = readText(path);
+  for (size_t at = 0; at < bytes.size(); ++at) { // one byte changed anywhere, or the file cut there
+    for (bool cut : {false, true}) {
+      std::string damaged = cut ? bytes.substr(0, at) : bytes;
+      if (!cut)
+        damaged[at] ^= 4;
+      std::ofstream(path, std::ios::binary) << damaged;
+      SafetensorsReader file;
+      Status status = file.open(path);
+      if (!status)
+        status = file.checkData(path);
+      if (cut || at >= bytes.size() - 16)
+        EXPECT_TRUE(status) << at;
+    }
+  }
+}
+
 struct Training {
   gpucc_rt::Plan plan;
   gpucc_rt::RankGroup group;

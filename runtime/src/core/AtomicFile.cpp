@@ -43,6 +43,11 @@ Status AtomicFile::write(const void *data, uint64_t bytes) {
   return {};
 }
 
+Status AtomicFile::patch(uint64_t offset, const void *data, uint64_t bytes) {
+  ssize_t n = pwrite(file, data, bytes, static_cast<off_t>(offset));
+  return n == static_cast<ssize_t>(bytes) ? Status() : fail("write");
+}
+
 Status AtomicFile::commit() {
   if (fsync(file) != 0)
     return fail("flush");

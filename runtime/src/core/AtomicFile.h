@@ -23,6 +23,8 @@ public:
 
   Status open(const std::string &path);
   Status write(const void *data, uint64_t bytes);
+  /// Overwrites bytes that were written before.
+  Status patch(uint64_t offset, const void *data, uint64_t bytes);
   Status commit();
 
 private:

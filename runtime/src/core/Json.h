@@ -23,7 +23,7 @@ struct Json {
   int64_t integer = 0; ///< of a number without fraction or exponent, if `isInteger`
   bool isInteger = false;
   std::string string;
-  std::vector<Json> items;                 ///< array
+  std::vector<Json> items;                  ///< array
   std::multimap<std::string, Json> members; ///< object (a map may hold a type that is not complete)
 
   const Json *find(std::string_view name) const;

@@ -4,7 +4,9 @@
 
 #include "core/AtomicFile.h"
 #include "core/Json.h"
+#include "gpucc_rt/PlanFile.h"
 
+#include <cstdio>
 #include <cstring>
 
 using namespace gpucc::rt;
@@ -90,17 +92,39 @@ const SafetensorsEntry *SafetensorsReader::find(const std::string &name) const {
   return nullptr;
 }
 
+/// The checksum of a file: xxh64 over the xxh64 of each tensor, in file order, as 16 hexadecimal
+/// digits.
+static std::string checksum(const std::vector<uint64_t> &hashes) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx",
+                static_cast<unsigned long long>(xxh64(hashes.data(), hashes.size() * 8)));
+  return text;
+}
+
+Status SafetensorsReader::checkData(const std::string &path) const {
+  auto found = meta.find("xxh64");
+  if (found == meta.end())
+    return {};
+  std::vector<uint64_t> hashes;
+  for (const SafetensorsEntry &entry : table)
+    hashes.push_back(xxh64(data(entry), entry.bytes()));
+  if (checksum(hashes) == found->second)
+    return {};
+  return GPUCC_RT_FAIL(Code::io, path,
+                       ": the data does not have the checksum in its header; the file is damaged, "
+                       "use an older one");
+}
+
 Status
 gpucc::rt::writeSafetensors(const std::string &path, const std::vector<SafetensorsEntry> &entries,
                             const std::map<std::string, std::string> &metadata,
                             const std::function<Status(const SafetensorsEntry &, char *)> &fill) {
-  std::string header = "{";
-  if (!metadata.empty()) {
-    header += "\"__metadata__\":{";
-    for (const auto &[key, value] : metadata)
-      header += (header.back() == '{' ? "" : ",") + quoteJson(key) + ":" + quoteJson(value);
-    header += "}";
-  }
+  std::string header = "{\"__metadata__\":{\"xxh64\":\"";
+  uint64_t checksumAt = 8 + header.size(); // filled in when the data is known
+  header += "0000000000000000\"";
+  for (const auto &[key, value] : metadata)
+    header += "," + quoteJson(key) + ":" + quoteJson(value);
+  header += "}";
   uint64_t offset = 0;
   for (const SafetensorsEntry &entry : entries) {
     const char *type = nullptr;
@@ -110,8 +134,7 @@ gpucc::rt::writeSafetensors(const std::string &path, const std::vector<Safetenso
     if (!type)
       return GPUCC_RT_FAIL(Code::unsupported, "safetensors cannot hold ", dtypeName(entry.dtype),
                            " ('", entry.name, "')");
-    header += (header.size() > 1 ? "," : "") + quoteJson(entry.name) + ":{\"dtype\":\"" + type +
-              "\",\"shape\":[";
+    header += "," + quoteJson(entry.name) + ":{\"dtype\":\"" + type + "\",\"shape\":[";
     for (size_t d = 0; d < entry.shape.size(); ++d)
       header += (d ? "," : "") + std::to_string(entry.shape[d]);
     header += concat("],\"data_offsets\":[", offset, ",", offset + entry.bytes(), "]}");
@@ -125,10 +148,13 @@ gpucc::rt::writeSafetensors(const std::string &path, const std::vector<Safetenso
   GPUCC_RT_TRY(file.write(&length, sizeof(length)));
   GPUCC_RT_TRY(file.write(header.data(), header.size()));
   std::vector<char> buffer;
+  std::vector<uint64_t> hashes;
   for (const SafetensorsEntry &entry : entries) {
     buffer.resize(entry.bytes());
     GPUCC_RT_TRY(fill(entry, buffer.data()));
     GPUCC_RT_TRY(file.write(buffer.data(), buffer.size()));
+    hashes.push_back(xxh64(buffer.data(), buffer.size()));
   }
+  GPUCC_RT_TRY(file.patch(checksumAt, checksum(hashes).data(), 16));
   return file.commit();
 }

@@ -32,6 +32,8 @@ public:
   const SafetensorsEntry *find(const std::string &name) const;
   const std::vector<SafetensorsEntry> &entries() const { return table; }
   const std::map<std::string, std::string> &metadata() const { return meta; }
+  /// Compares the data with the checksum of writeSafetensors; files of others have none and pass.
+  Status checkData(const std::string &path) const;
   const char *data(const SafetensorsEntry &entry) const {
     return file.data() + base + entry.offset;
   }
@@ -44,8 +46,8 @@ private:
   std::map<std::string, std::string> meta;
 };
 
-/// Writes all entries; `fill(entry, buffer)` supplies the bytes of each when its turn comes, so
-/// that one tensor at a time is in memory.
+/// Writes all entries and, as metadata "xxh64", a checksum of their data; `fill(entry, buffer)`
+/// supplies the bytes of each when its turn comes, so that one tensor at a time is in memory.
 Status writeSafetensors(const std::string &path, const std::vector<SafetensorsEntry> &entries,
                         const std::map<std::string, std::string> &metadata,
                         const std::function<Status(const SafetensorsEntry &, char *)> &fill);

@@ -8,6 +8,8 @@
 //   gradient [4] partial over dp=2, replicated over tp=2: ranks (0,0) and (1,0) are added, (0,1)
 //   and (1,1) skipped
 //
+// A gradient that is partial over stages (of a weight that two stages use) is added up over them.
+//
 //===--------------------------------------------------------------------------------------------===//
 #include "session/Session.h"
 
@@ -55,9 +57,10 @@ Status gpucc::rt::gather(const std::vector<Session *> &sessions, const std::stri
       std::memset(global, 0, bytes);
     }
     bool partial = view.view->partial_axes() && view.view->partial_axes()->size() > 0;
-    if (stage == static_cast<int>(session->rankContext().stage) &&
+    bool acrossStages = view.view->partial_stages();
+    if ((acrossStages || stage == static_cast<int>(session->rankContext().stage)) &&
         contributes(*session, *view.view))
-      GPUCC_RT_TRY(session->readPart(view, global, /*add=*/partial));
+      GPUCC_RT_TRY(session->readPart(view, global, /*add=*/partial || acrossStages));
   }
   if (stage < 0)
     return GPUCC_RT_FAIL(Code::invalidArgument, "no given rank has a part of '", name, "'");

@@ -122,6 +122,7 @@ static Status readSaved(const SafetensorsReader &file, const plan::Tensor &tenso
 Status gpucc::rt::loadState(Session &session, const std::string &path) {
   SafetensorsReader file;
   GPUCC_RT_TRY(file.open(path));
+  GPUCC_RT_TRY(file.checkData(path));
   const plan::Plan &index = session.planImage().index();
   if (!index.tensors())
     return {};
