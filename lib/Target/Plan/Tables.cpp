@@ -180,9 +180,13 @@ private:
     v->slots = static_cast<uint32_t>(op.getSlots());
     v->slices = toPlan(op.getSlices(), program.getMesh());
     if (auto partial = op.getPartialAxes())
-      for (Attribute axis : *partial)
-        v->partial_axes.push_back(
-            static_cast<uint32_t>(llvm::find(program.getMesh(), axis) - program.getMesh().begin()));
+      for (Attribute axis : *partial) {
+        auto at = llvm::find(program.getMesh(), axis);
+        if (at == program.getMesh().end()) // the axis that counts stages
+          v->partial_stages = true;
+        else
+          v->partial_axes.push_back(static_cast<uint32_t>(at - program.getMesh().begin()));
+      }
     return v;
   }
 
