@@ -71,7 +71,7 @@ graph::WeightDataOp ModelConverter::weightData(frontend::InitializerOp op) {
   if (auto known = module.lookupSymbol<graph::WeightDataOp>(name))
     return known;
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(source);
+  builder.setInsertionPoint(*module.getOps<func::FuncOp>().begin()); // the table stands first
   // The symbol is the initializer's name; only a clash with a function changes it.
   std::string symbol = name.str();
   while (module.lookupSymbol(symbol))

@@ -73,6 +73,15 @@ struct RaiseCompositesPass : gpucc::impl::RaiseCompositesBase<RaiseCompositesPas
     for (Operation &op : llvm::make_early_inc_range(getOperation().getBody().front()))
       if (op.getNumResults() == 1 && raise(&op, remarks))
         ++numRaised;
+    eraseDead();
+  }
+
+  /// Constants and broadcasts that only the raised ops read.
+  void eraseDead() {
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(getOperation().getBody().front())))
+      if (isOpTriviallyDead(&op))
+        op.erase();
   }
 };
 } // namespace

@@ -3,6 +3,7 @@
 // Under training weights are state arguments, running statistics are state that a result
 // overwrites, and dropout drops; a scalar stays a constant.
 
+// CHECK: graph.weight_data @scale
 // CHECK: func.func @main(%[[X:.*]]: tensor<2x3xf32> {base.kind = "input", base.name = "x"}
 // CHECK-SAME: %[[S:[^:]*]]: tensor<3xf32> {base.kind = "state", base.name = "scale", base.state = #base.state<param>}
 // CHECK-SAME: %[[B:[^:]*]]: tensor<3xf32> {base.kind = "state", base.name = "bias", base.state = #base.state<param>}
@@ -14,7 +15,6 @@
 // CHECK: graph.batch_norm %[[X]], %[[S]], %[[B]], %[[M]], %[[V]] {{.*}}training
 // CHECK: graph.dropout %{{.*}}, %[[STEP]]
 // CHECK-SAME: ordinal = 0
-// CHECK: graph.weight_data @scale
 
 // INFER: graph.weight @scale
 // INFER: graph.batch_norm
