@@ -100,21 +100,13 @@ StringRef FuncOp::getViewName(unsigned index) {
 }
 
 int64_t FuncOp::getProgramCount() {
-  Operation *op = getComputation();
-  auto product = [](ArrayRef<int64_t> extents) {
-    int64_t n = 1;
-    for (int64_t e : extents)
-      n *= e;
-    return n;
-  };
-  if (auto program = dyn_cast<ProgramOp>(op))
-    return product(program.getExtents());
-  if (auto contract = dyn_cast<ContractOp>(op))
-    return product(contract.getExtents().take_front(2));
-  if (auto conv = dyn_cast<ConvolutionOp>(op))
-    return product(conv.getResultShape().drop_back());
-  auto extents = cast<AttentionOp>(op).getExtents();
-  return extents[0] * extents[1] * extents[3];
+  auto program = dyn_cast_or_null<ProgramOp>(getComputation());
+  if (!program)
+    return 0;
+  int64_t count = 1;
+  for (int64_t e : program.getExtents())
+    count *= e;
+  return count;
 }
 
 //===----------------------------------------------------------------------===//

@@ -32,7 +32,8 @@ def FuncOp : Kernel_Op<"func", [IsolatedFromAbove, FunctionOpInterface, SingleBl
     ::mlir::Operation *getComputation();
     /// The model's name of a view, or "".
     ::llvm::StringRef getViewName(unsigned index);
-    /// Programs that `begin` and `end` of the CPU's call range over.
+    /// Programs that `begin` and `end` of the CPU's call range over; 0 for a skeleton, whose
+    /// programs its expansion decides.
     int64_t getProgramCount();
   }];
 }

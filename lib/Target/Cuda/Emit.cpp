@@ -22,8 +22,11 @@ void cuda::registerCudaTarget(DialectRegistry &registry) {
 /// Kernel to threads, then what makes the text short.
 static void addPasses(OpPassManager &pm, bool hasSkeleton) {
   OpPassManager &kernels = pm.nest<kernel::FuncOp>();
-  if (!hasSkeleton)
-    kernels.addPass(createExpandSkeletons());
+  if (!hasSkeleton) {
+    ExpandSkeletonsOptions options;
+    options.attentionRows = 1; // tiles of one row fit into shared memory
+    kernels.addPass(createExpandSkeletons(options));
+  }
   kernels.addPass(createCollapseLoops());
   kernels.addPass(createExpandMath());
   pm.addPass(createKernelToThreads());

@@ -64,13 +64,10 @@ static int64_t chooseGrain(kernel::FuncOp kernel) {
 }
 
 /// A module with copies of the kernels alone.
-static OwningOpRef<ModuleOp> copyKernels(ModuleOp module, HostImage &image) {
+static OwningOpRef<ModuleOp> copyKernels(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = ModuleOp::create(module.getLoc());
-  for (auto kernel : module.getOps<kernel::FuncOp>()) {
+  for (auto kernel : module.getOps<kernel::FuncOp>())
     copy->push_back(kernel->clone());
-    image.kernels.push_back(
-        {kernel.getName().str(), kernel.getProgramCount(), chooseGrain(kernel)});
-  }
   return copy;
 }
 
@@ -88,7 +85,12 @@ LogicalResult host::compileHostImage(ModuleOp module, const HostOptions &options
   registerHostTarget(registry);
   module.getContext()->appendDialectRegistry(registry);
 
-  OwningOpRef<ModuleOp> kernels = copyKernels(module, image);
+  OwningOpRef<ModuleOp> kernels = copyKernels(module);
+  if (failed(prepareKernels(*kernels)))
+    return failure();
+  for (auto kernel : kernels->getOps<kernel::FuncOp>())
+    image.kernels.push_back(
+        {kernel.getName().str(), kernel.getProgramCount(), chooseGrain(kernel)});
   if (failed(lowerToLlvmDialect(*kernels, width)))
     return failure();
   llvm::LLVMContext context;

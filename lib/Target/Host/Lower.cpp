@@ -45,9 +45,14 @@ static void addLoweringPasses(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
-LogicalResult host::lowerToLlvmDialect(ModuleOp module, int64_t width) {
+LogicalResult host::prepareKernels(ModuleOp module) {
   PassManager pm(module.getContext());
   addKernelPasses(pm);
+  return pm.run(module);
+}
+
+LogicalResult host::lowerToLlvmDialect(ModuleOp module, int64_t width) {
+  PassManager pm(module.getContext());
   KernelToLoopsOptions loops;
   loops.width = width;
   pm.addPass(createKernelToLoops(loops));

@@ -8,7 +8,9 @@
 
 namespace gpucc::host {
 
-/// kernel.func → llvm dialect, in place (Lower.cpp).
+/// Skeletons, joined dimensions, functions: kernel.func as the lowering takes it (Lower.cpp).
+mlir::LogicalResult prepareKernels(mlir::ModuleOp module);
+/// Prepared kernel.func → llvm dialect, in place (Lower.cpp).
 mlir::LogicalResult lowerToLlvmDialect(mlir::ModuleOp module, int64_t width);
 
 /// A machine for the level, with contraction of multiplications and additions off (Codegen.cpp).

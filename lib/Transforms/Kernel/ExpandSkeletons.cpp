@@ -224,6 +224,7 @@ private:
 };
 
 struct ExpandSkeletons : gpucc::impl::ExpandSkeletonsBase<ExpandSkeletons> {
+  using ExpandSkeletonsBase::ExpandSkeletonsBase;
   void runOnOperation() override {
     Operation *op = getOperation().getComputation();
     if (auto contract = dyn_cast<ContractOp>(op))
@@ -231,7 +232,7 @@ struct ExpandSkeletons : gpucc::impl::ExpandSkeletonsBase<ExpandSkeletons> {
     else if (auto convolution = dyn_cast<ConvolutionOp>(op))
       ConvolutionExpander(convolution).run();
     else if (auto attention = dyn_cast<AttentionOp>(op))
-      expandAttention(attention);
+      expandAttention(attention, attentionRows);
     else
       return;
     ++numExpanded;

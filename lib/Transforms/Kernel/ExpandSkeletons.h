@@ -11,8 +11,8 @@ mlir::Value toAccumulator(mlir::OpBuilder &b, mlir::Location loc, mlir::Value v,
 mlir::Value multiply(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Value y);
 /// Clones the operations of an epilogue with these arguments.
 void cloneEpilogue(mlir::OpBuilder &b, mlir::Region &epilogue, mlir::ValueRange arguments);
-/// Replaces attention by one program per query row (ExpandAttention.cpp).
-void expandAttention(kernel::AttentionOp op);
+/// Replaces attention by a program per block of up to `mostRows` query rows (ExpandAttention.cpp).
+void expandAttention(kernel::AttentionOp op, int64_t mostRows);
 } // namespace gpucc
 
 #endif // GPUCC_LIB_TRANSFORMS_KERNEL_EXPANDSKELETONS_H

@@ -33,12 +33,17 @@ kernel.func @convolution(%x: memref<2x3x8x8xf32>, %w: memref<4x3x3x3xf32>, %y: m
 
 // CHECK-LABEL: kernel.func @attention
 kernel.func @attention(%q: memref<1x4x6x8xf32>, %k: memref<1x2x7x8xf32>, %v: memref<1x2x7x5xf32>, %y: memref<1x4x6x5xf32>) {
-  // CHECK: kernel.program (%{{.*}}, %[[H:.*]], %{{.*}}) in (1, 4, 6) {
+  // All 6 rows side by side.
+  // CHECK: kernel.program (%{{.*}}, %[[H:.*]], %{{.*}}) in (1, 4, 1) {
   // CHECK: arith.divui %[[H]]
-  // CHECK: kernel.loop (%{{.*}}) in (7) -> (keep tensor<7xf32>, maxnum f32) {
+  // CHECK: kernel.loop (%{{.*}}, %{{.*}}) in (8, 6) -> (keep tensor<8x6xf32>) {
+  // CHECK: kernel.loop (%{{.*}}, %{{.*}}) in (7, 6) -> (keep tensor<7x6xf32>, maxnum tensor<6xf32>) {
   // CHECK: kernel.loop (%{{.*}}) in (8) -> (add f32) {
+  // CHECK: kernel.loop (%{{.*}}, %{{.*}}) in (7, 6) -> (keep tensor<7x6xf32>, add tensor<6xf32>) {
   // CHECK: math.exp
-  // CHECK: kernel.loop (%{{.*}}) in (5) {
+  // CHECK: kernel.loop (%{{.*}}, %{{.*}}) in (5, 6) -> (keep tensor<5x6xf32>) {
+  // CHECK: kernel.loop (%{{.*}}, %{{.*}}) in (6, 5) {
+  // CHECK: kernel.store
   kernel.attention %q, %k, %v extents [1, 4, 2, 6, 7, 8, 5] maps affine_map<(b, h, s, d) -> (b, h, s, d)>,
       affine_map<(b, h, s, d) -> (b, h, s, d)>, affine_map<(b, h, s, d) -> (b, h, s, d)> scale 0.5
       : memref<1x4x6x8xf32>, memref<1x2x7x8xf32>, memref<1x2x7x5xf32> epilogue {

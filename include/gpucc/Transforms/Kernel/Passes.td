@@ -23,6 +23,8 @@ def ExpandSkeletons : Pass<"gpucc-expand-skeletons", "::gpucc::kernel::FuncOp"> 
     ```
   }];
   let dependentDialects = ["::gpucc::kernel::KernelDialect"];
+  let options = [Option<"attentionRows", "attention-rows", "int64_t", "16",
+                        "Most query rows per program of attention">];
   let statistics = [Statistic<"numExpanded", "expanded", "Skeletons turned into loops">];
 }
 
