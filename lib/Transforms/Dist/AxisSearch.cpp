@@ -70,9 +70,10 @@ struct Way {
   SharedVector<uint8_t> paid;   ///< per value: what of its gradient is counted
   SharedVector<int> choice;     ///< per op
   double bytes = 0, held = 0;   ///< sent; kept on a rank
+  double work = 0;              ///< of matrix units, in bytes
   uint64_t look = 0;            ///< hash of the states of the values that are still used
 
-  double score() const { return bytes + 1e-4 * held; }
+  double score() const { return bytes + work + 1e-4 * held; }
   uint64_t hashOf(int value) const {
     return state[value] == axis::Open ? 0
                                       : mix(mix(static_cast<uint64_t>(value)) ^
@@ -285,7 +286,8 @@ std::vector<int> Search::choices(const Way &way, int op) const {
   for (int f = 0, n = static_cast<int>(o.rule->factors.size()); f < n; ++f) {
     if (!o.usable[f])
       continue;
-    if (mustSplit ? touchesWeight(f) : p.splitActivations || wanted || follows(way, op, f))
+    bool free = p.splitActivations || wanted || (p.splitWeights && o.work > 0);
+    if (mustSplit ? touchesWeight(f) : free || follows(way, op, f))
       out.push_back(f);
   }
   if (mustSplit && !out.empty())
@@ -305,8 +307,9 @@ bool Search::apply(Way &way, int op, int choice) const {
   const AxisProblem::Op &o = p.ops[op];
   way.choice.set(op, choice);
   bool weightOp = std::find(o.mustSplit.begin(), o.mustSplit.end(), true) != o.mustSplit.end();
-  bool mayCut = p.splitActivations || weightOp || o.isStatic || !o.fixed.empty() ||
+  bool mayCut = p.splitActivations || weightOp || o.isStatic || !o.fixed.empty() || o.work > 0 ||
                 follows(way, op, choice);
+  way.work += (choice >= 0 ? o.work / static_cast<double>(p.parts) : o.work) / p.flopsPerByte;
   for (size_t i = 0; i < o.operands.size(); ++i) {
     int8_t wanted = operandOf(op, choice, i);
     int value = o.operands[i];
@@ -429,8 +432,10 @@ AxisSolution Search::run() {
     prune(next, op);
     ways = std::move(next);
   }
+  double best = impossible;
   for (Way &way : ways)
-    if (finish(way) && (solution.state.empty() || way.bytes < solution.bytes)) {
+    if (finish(way) && (solution.state.empty() || way.score() < best)) {
+      best = way.score();
       solution.choice.clear();
       solution.state.clear();
       for (size_t i = 0; i < p.ops.size(); ++i)

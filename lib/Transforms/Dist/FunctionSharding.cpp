@@ -84,7 +84,7 @@ static Value remake(Value value, const Sharding &to, Operation *user) {
 }
 
 /// `value` under the sharding `to` before `user`: an earlier copy, or a reshard of the form that
-/// sends least. The backward pass gathers again instead of keeping what forward gathered.
+/// sends least.
 Value Writer::inForm(Value value, const Sharding &to, Operation *user) {
   auto type = cast<RankedTensorType>(value.getType());
   Sharding native = of(value);
@@ -98,7 +98,8 @@ Value Writer::inForm(Value value, const Sharding &to, Operation *user) {
   Sharding from = native;
   double direct = bytes(native), best = direct;
   for (auto &[form, copy] : copies[value]) {
-    bool again = isBackward(user) && !isBackward(copy.getDefiningOp()) && native.partial.empty();
+    bool again = sharding.gatherAgain && isBackward(user) && !isBackward(copy.getDefiningOp()) &&
+                 native.partial.empty();
     if (form == to && !(again && direct > 0))
       return copy;
     if (!again && bytes(form) < best) {

@@ -75,7 +75,11 @@ AxisProblem::Op FunctionSpread::stateOp(size_t i, const AxisOptions &options,
                          rules[i].factors[f].size % parts == 0);
   auto cost = dyn_cast<CostOpInterface>(op);
   out.backward = op->hasAttr(base::backwardAttr);
-  bool matrixWork = cost && !out.backward && cost.getFacts().matrixFlops > 0;
+  out.work = cost ? cost.getFacts().matrixFlops : 0;
+  for (const auto &axes : strategies[i].factorAxes)
+    for (const std::string &axis : axes)
+      out.work /= static_cast<double>(mesh.axisSize(axis));
+  bool matrixWork = out.work > 0 && !out.backward;
   // A scalar spread over a tensor is made in whatever form its user wants, like a constant.
   bool spreads = op->getNumResults() == 1 && cast<RankedTensorType>(op->getResult(0).getType()).getRank() > 0;
   out.isStatic = !isa<dist::ConstraintOp>(op) && isMemoryEffectFree(op);

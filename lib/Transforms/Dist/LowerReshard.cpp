@@ -19,11 +19,19 @@ using namespace gpucc;
 ReshardLowering::ReshardLowering(dist::MeshOp mesh)
     : mesh(mesh.getMesh().toMesh()), meshName(FlatSymbolRefAttr::get(mesh.getSymNameAttr())) {}
 
-static Value axisIndex(OpBuilder &builder, Location loc, FlatSymbolRefAttr mesh,
-                       ArrayRef<std::string> axes, int64_t scale) {
-  return dist::AxisIndexOp::create(
-      builder, loc, RankedTensorType::get({}, builder.getI64Type()), mesh,
-      dist::toAttr(builder.getContext(), axes), builder.getI64IntegerAttr(scale));
+/// One op per function for each position and scale, at its start.
+Value ReshardLowering::axisIndex(OpBuilder &builder, Location loc, ArrayRef<std::string> axes,
+                                 int64_t scale) {
+  Block *block = builder.getInsertionBlock();
+  auto key = std::pair(dist::toAttr(builder.getContext(), axes), scale);
+  Value &known = indices[block][key];
+  if (!known) {
+    OpBuilder start = OpBuilder::atBlockBegin(block);
+    known = dist::AxisIndexOp::create(
+        start, UnknownLoc::get(builder.getContext()), RankedTensorType::get({}, builder.getI64Type()),
+        meshName, key.first, builder.getI64IntegerAttr(scale));
+  }
+  return known;
 }
 
 Value ReshardLowering::offset(OpBuilder &builder, Location loc, const Sharding &sharding,
@@ -31,7 +39,7 @@ Value ReshardLowering::offset(OpBuilder &builder, Location loc, const Sharding &
   if (sharding.parts(mesh, dim) == 1)
     return {};
   std::vector<int64_t> shape(globalShape);
-  return axisIndex(builder, loc, meshName, sharding.dims[dim], sharding.localShape(mesh, shape)[dim]);
+  return axisIndex(builder, loc, sharding.dims[dim], sharding.localShape(mesh, shape)[dim]);
 }
 
 /// The own block along one dimension. Of a splat constant only a smaller one is made.
@@ -41,7 +49,7 @@ Value ReshardLowering::slice(OpBuilder &builder, Location loc, Value x, const Re
   if (matchPattern(x, m_Constant(&constant)) && constant.isSplat())
     return graph::ConstantOp::create(builder, loc, constant.resizeSplat(to));
   SmallVector<Value> offsets(to.getRank());
-  offsets[step.dim] = axisIndex(builder, loc, meshName, step.axes, to.getDimSize(step.dim));
+  offsets[step.dim] = axisIndex(builder, loc, step.axes, to.getDimSize(step.dim));
   graph::GraphBuilder g(builder, loc);
   return graph::localBlock(g, x, to, offsets);
 }
@@ -51,7 +59,7 @@ Value ReshardLowering::mask(OpBuilder &builder, Location loc, Value x, const Res
     return x;
   graph::GraphBuilder g(builder, loc);
   auto type = cast<RankedTensorType>(x.getType());
-  Value index = axisIndex(builder, loc, meshName, step.axes, 1);
+  Value index = axisIndex(builder, loc, step.axes, 1);
   Value first = g.compare(graph::CompareKind::Eq, index, g.scalarI64(0));
   return g.select(g.broadcastScalar(first, type.getShape()), x, g.like(x, 0));
 }

@@ -24,6 +24,10 @@ private:
   Mesh mesh;
   mlir::FlatSymbolRefAttr meshName;
 
+  llvm::DenseMap<mlir::Block *, llvm::DenseMap<std::pair<mlir::Attribute, int64_t>, mlir::Value>> indices;
+
+  mlir::Value axisIndex(mlir::OpBuilder &builder, mlir::Location loc,
+                        llvm::ArrayRef<std::string> axes, int64_t scale);
   mlir::Value slice(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
                     const ReshardStep &step, mlir::RankedTensorType to);
   mlir::Value mask(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,

@@ -145,6 +145,10 @@ FailureOr<func::FuncOp> Partitioner::run() {
   makeSignature();
   for (Operation &op : global.getBody().front())
     build(op);
+  Block &body = local.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(body))
+    if (isa<dist::AxisIndexOp>(op) && op.use_empty())
+      op.erase();
   global.erase();
   return local;
 }

@@ -297,7 +297,9 @@ LogicalResult Propagation::finish(func::FuncOp function, const FunctionSpread &s
           << " tensor parallel ranks: no dimension divides evenly";
   }
   statistics.bytes += spread.sentBytes();
-  statistics.reshards += writeShardings(function, meshOp, spread.result());
+  FunctionSharding result = spread.result();
+  result.gatherAgain = options.sequenceParallel;
+  statistics.reshards += writeShardings(function, meshOp, result);
   return success();
 }
 

@@ -51,6 +51,7 @@ struct AxisProblem {
     std::vector<int8_t> fixed;      ///< per result: state that is demanded; Open = any. May be empty
     bool isStatic = false, backward = false;
     bool isZero = false;            ///< every element of the result is 0: whole and partial at once
+    double work = 0;                ///< flops of matrix work, of one rank while this axis splits nothing
     bool onlyFixed = false;         ///< a constraint: the result may be resharded into its fixed state
   };
   /// At the end: the value in the state of the argument `like` (or not partial when like is -1).
@@ -62,6 +63,9 @@ struct AxisProblem {
   bool keepSplit = false;           ///< data parallelism: what is split is not put together again
                                     ///< as long as the op can follow it, however few its bytes
   bool training = false;            ///< count what the backward pass will send
+  /// Flops that cost as much as one byte sent: what ranks compute alike is not free. (About what an
+  /// H100 computes while NVLink carries a byte; the choice does not hang on its digits.)
+  double flopsPerByte = 1000;
   size_t width = 16;
   std::vector<Value> values;
   std::vector<Op> ops;              ///< in order; static ones are decided where they are used

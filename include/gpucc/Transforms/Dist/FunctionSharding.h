@@ -28,6 +28,8 @@ ShardingRule shardingRuleOf(mlir::Operation *op);
 struct FunctionSharding {
   llvm::DenseMap<mlir::Value, Sharding> values;
   llvm::DenseMap<mlir::Operation *, OpStrategy> strategies;
+  /// Backward gathers again what forward gathered, instead of keeping it (sequence parallelism).
+  bool gatherAgain = false;
 };
 
 /// Writes `sharding` into the function. Values without an entry are whole. State results get the
