@@ -184,6 +184,32 @@ TEST_P(LibraryCalls, BatchedMatmulTransposedAndBroadcast) {
       expected);
 }
 
+TEST_P(LibraryCalls, BatchedMatmulWithOneMatrix) {
+  // x [2, 3, 4] @ W [1, 4, 5] + bias, then + [2, 3, 5] or + [2, 1, 5] (one row per batch) or + [1,
+  // 1, 5].
+  for (Shape extraShape : {Shape{2, 3, 5}, Shape{2, 1, 5}, Shape{1, 1, 5}})
+    for (bool swapped : {false, true}) { // x as [3, 2, 4] in memory: rows cannot be folded
+      Shape sx = {2, 3, 4}, sw = {1, 4, 5}, sy = {2, 3, 5};
+      Values x = numbers(sx, 1), w = numbers(sw, 2), bias = numbers({5}, 3);
+      Values extra = numbers(extraShape, 4), expected(30);
+      for (int64_t i = 0; i < 30; ++i) {
+        int64_t n = i % 5, m = i / 5 % 3, b = i / 15;
+        expected[i] = bias[n] + extra[(extraShape[0] == 1 ? 0 : b * extraShape[1] * 5) +
+                                      (extraShape[1] == 1 ? 0 : m * 5) + n];
+        for (int64_t k = 0; k < 4; ++k)
+          expected[i] += x[(b * 3 + m) * 4 + k] * w[k * 5 + n];
+      }
+      LibraryCallT call;
+      call.kind = LibraryKind::matmul;
+      call.post_ops.push_back(postOp(PostOpKind::add_operand, 0, 0, 0));
+      Input biasInput = {{5}, bias};
+      std::vector<int> axes = swapped ? std::vector<int>{1, 0, 2} : std::vector<int>{};
+      expectNear(run(std::move(call), {{sx, x, false, axes}, {sw, w, true}, {sy, Values(30)}},
+                     &biasInput, {{extraShape, extra}}),
+                 expected);
+    }
+}
+
 TEST_P(LibraryCalls, AccumulatesIntoItsDestination) {
   LibraryCallT call;
   call.kind = LibraryKind::matmul;

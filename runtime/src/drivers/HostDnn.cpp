@@ -55,29 +55,51 @@ memory::dims dims(const flatbuffers::Vector<int64_t> *values, size_t count, int6
   return memory::dims(count, otherwise);
 }
 
-/// The operand as oneDNN sees it; `groups` > 0 splits the first dimension (grouped weights),
-/// `widen` makes 16-bit floats f32.
-bool describe(const plan::Operand &operand, int64_t groups, bool widen, DnnOperand &result) {
-  memory::data_type type;
-  bool half = operand.dtype() == DType::f16 || operand.dtype() == DType::bf16;
-  result.widened = widen && half;
-  result.dtype = operand.dtype();
-  if (!toDnn(result.widened ? DType::f32 : operand.dtype(), type))
-    return false;
-  Extents shape = toExtents(operand.dims());
-  Extents strides = operand.strides() && operand.strides()->size() > 0
-                        ? toExtents(operand.strides())
-                        : rowMajorStrides(shape);
-  result.span = 1;
-  for (size_t d = 0; d < shape.size(); ++d)
-    result.span += (shape[d] - 1) * strides[d];
-  result.gaps = result.span != elementCount(shape);
-  if (groups > 0) {
-    shape[0] /= groups;
-    shape.insert(shape.begin(), groups);
-    strides.insert(strides.begin(), strides[0] * shape[1]);
+struct Layout {
+  Extents shape, strides;
+};
+
+Layout layoutOf(const plan::Operand &operand) {
+  Layout layout = {toExtents(operand.dims()), {}};
+  layout.strides = operand.strides() && operand.strides()->size() > 0
+                       ? toExtents(operand.strides())
+                       : rowMajorStrides(layout.shape);
+  return layout;
+}
+
+/// [4, 128, 768] -> [512, 768]: all dimensions but the last as one. False where strides forbid it.
+bool foldRows(const Layout &layout, Layout &folded) {
+  size_t last = layout.shape.size() - 1;
+  int64_t rows = 1, stride = layout.strides[last - 1];
+  for (size_t d = last; d-- > 0;) {
+    if (layout.shape[d] == 1)
+      continue;
+    if (rows == 1)
+      stride = layout.strides[d];
+    else if (layout.strides[d] != stride * rows)
+      return false;
+    rows *= layout.shape[d];
   }
-  result.user = memory::desc(shape, type, strides);
+  folded = {{rows, layout.shape[last]}, {stride, layout.strides[last]}};
+  return true;
+}
+
+/// A batched product with one matrix on the right is one large product, which oneDNN computes up to
+/// three times faster.
+bool canFold(const plan::LibraryCall &call) {
+  Layout a, c, extra, b = layoutOf(*call.operands()->Get(1));
+  size_t rank = b.shape.size();
+  for (size_t d = 0; d + 2 < rank; ++d)
+    if (b.shape[d] != 1)
+      return false;
+  if (rank == 2 || !foldRows(layoutOf(*call.operands()->Get(0)), a) ||
+      !foldRows(layoutOf(*call.operands()->Get(2)), c) || a.shape[0] != c.shape[0])
+    return false;
+  if (call.extra_operands())
+    for (const plan::Operand *operand : *call.extra_operands())
+      if (!foldRows(layoutOf(*operand), extra) ||
+          (extra.shape[0] != 1 && extra.shape[0] != c.shape[0]))
+        return false;
   return true;
 }
 
@@ -89,13 +111,16 @@ memory::desc anyLayout(const memory::desc &desc) {
 class Maker {
 public:
   Maker(const HostContext &context, const plan::LibraryCall &call, bool widen)
-      : context(context), call(call), widen(widen), result(std::make_unique<DnnCall>(context)) {}
+      : context(context), call(call), widen(widen),
+        folds(call.kind() == LibKind::matmul && canFold(call)),
+        result(std::make_unique<DnnCall>(context)) {}
 
   /// False when oneDNN has no such element type.
   bool collectSlots();
   std::unique_ptr<HostCommand> make();
 
 private:
+  bool describe(const plan::Operand &operand, int64_t groups, DnnOperand &result);
   bool addSlot(const plan::Operand &operand, int argument, int64_t groups, bool output);
   void makeAttributes();
   void appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops);
@@ -118,13 +143,42 @@ private:
 
   const HostContext &context;
   const plan::LibraryCall &call;
-  bool widen;
+  bool widen; ///< 16-bit floats become f32
+  bool folds; ///< matmul: batch and rows are one dimension
   std::vector<DnnOperand> slots;
   dnnl::primitive_attr attributes;
   bool accumulates = false;
   std::unique_ptr<DnnCall> result;
   memory::dims strides, dilations, padsBegin, padsEnd;
 };
+
+/// Fills in the operand as oneDNN sees it. `groups` > 0 splits the first dimension (grouped
+/// weights).
+bool Maker::describe(const plan::Operand &operand, int64_t groups, DnnOperand &result) {
+  memory::data_type type;
+  bool half = operand.dtype() == DType::f16 || operand.dtype() == DType::bf16;
+  result.widened = widen && half;
+  result.dtype = operand.dtype();
+  if (!toDnn(result.widened ? DType::f32 : operand.dtype(), type))
+    return false;
+  Layout layout = layoutOf(operand);
+  result.span = 1;
+  for (size_t d = 0; d < layout.shape.size(); ++d)
+    result.span += (layout.shape[d] - 1) * layout.strides[d];
+  result.gaps = result.span != elementCount(layout.shape);
+  if (groups > 0) {
+    layout.shape[0] /= groups;
+    layout.shape.insert(layout.shape.begin(), groups);
+    layout.strides.insert(layout.strides.begin(), layout.strides[0] * layout.shape[1]);
+  }
+  if (folds && result.argument == DNNL_ARG_WEIGHTS)
+    layout = {Extents(layout.shape.end() - 2, layout.shape.end()),
+              Extents(layout.strides.end() - 2, layout.strides.end())};
+  else if (folds && result.argument != DNNL_ARG_BIAS)
+    foldRows(Layout(layout), layout);
+  result.user = memory::desc(layout.shape, type, layout.strides);
+  return true;
+}
 
 bool Maker::addSlot(const plan::Operand &operand, int argument, int64_t groups, bool output) {
   DnnOperand s;
@@ -133,7 +187,7 @@ bool Maker::addSlot(const plan::Operand &operand, int argument, int64_t groups, 
   s.constant = operand.constant();
   s.output = output;
   s.packed = operand.packed();
-  if (!describe(operand, groups, widen, s))
+  if (!describe(operand, groups, s))
     return false;
   slots.push_back(s);
   return true;
@@ -171,7 +225,7 @@ bool Maker::collectSlots() {
     ok = addSlot(*call.bias(), DNNL_ARG_BIAS, 0, false);
     slots.back().constant = false;              // used as it is
     if (ok && call.kind() == LibKind::matmul) { // [N] -> [1, .., 1, N]
-      memory::dims shape(operand(2).dims()->size(), 1);
+      memory::dims shape(folds ? 2 : operand(2).dims()->size(), 1);
       shape.back() = call.bias()->dims()->Get(0);
       slots.back().user = slots.back().user.reshape(shape);
     }
