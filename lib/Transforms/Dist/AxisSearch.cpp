@@ -1,11 +1,12 @@
 //===- AxisSearch.cpp - which loops one mesh axis splits ------------------===//
 #include "gpucc/Transforms/Dist/AxisSearch.h"
 
+#include "SearchWay.h"
+
 #include "gpucc/Solvers/StableSort.h"
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <unordered_set>
 
 using namespace gpucc;
@@ -38,57 +39,6 @@ int8_t gpucc::resultState(const ShardingRule &rule, int choice, size_t result) {
 }
 
 namespace {
-/// A vector whose copies share what they do not change: ways differ in few places.
-template <typename T> class SharedVector {
-  static constexpr size_t block = 64;
-  std::vector<std::shared_ptr<std::vector<T>>> blocks;
-
-public:
-  SharedVector() = default;
-  SharedVector(size_t size, T value)
-      : blocks((size + block - 1) / block, std::make_shared<std::vector<T>>(block, value)) {}
-  T operator[](size_t i) const { return (*blocks[i / block])[i % block]; }
-  void set(size_t i, T value) {
-    auto &b = blocks[i / block];
-    if (b.use_count() > 1)
-      b = std::make_shared<std::vector<T>>(*b);
-    (*b)[i % block] = value;
-  }
-};
-
-uint64_t mix(uint64_t x) { // splitmix64
-  x += 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-/// One way to spread the program up to some op.
-struct Way {
-  SharedVector<int8_t> state;   ///< per value
-  SharedVector<uint32_t> have;  ///< per value: bit set of the states it exists in
-  SharedVector<uint8_t> paid;   ///< per value: what of its gradient is counted
-  SharedVector<int> choice;     ///< per op
-  double bytes = 0, held = 0;   ///< sent; kept on a rank
-  double work = 0;              ///< of matrix units, in bytes
-  uint64_t look = 0;            ///< hash of the states of the values that are still used
-
-  double score() const { return bytes + work + 1e-4 * held; }
-  uint64_t hashOf(int value) const {
-    return state[value] == axis::Open ? 0
-                                      : mix(mix(static_cast<uint64_t>(value)) ^
-                                            (static_cast<uint64_t>(have[value]) << 8) ^
-                                            static_cast<uint64_t>(state[value]));
-  }
-  void put(int value, int8_t newState, uint32_t newHave) {
-    look ^= hashOf(value);
-    state.set(value, newState);
-    have.set(value, newHave);
-    look ^= hashOf(value);
-  }
-  void forget(int value) { look ^= hashOf(value); }
-};
-
 class Search {
 public:
   explicit Search(const AxisProblem &p) : p(p) {
@@ -132,10 +82,16 @@ private:
 
   int8_t decideStatic(Way &way, int value, int8_t wanted) const;
   int staticChoice(int op, size_t result, int8_t wanted) const;
+  double backwardBytes(Way &way, int value, int8_t wanted, bool isNew, bool splitElsewhere) const;
   bool demand(Way &way, int op, int value, int8_t wanted, bool splitElsewhere) const;
   std::vector<int> choices(const Way &way, int op) const;
   bool follows(const Way &way, int op, int choice) const;
+  bool allWhole(const Way &way, int op) const;
+  bool anySplit(const Way &way, int op) const;
   bool followsSplit(const Way &way, int op, int choice) const;
+  bool movesWeight(const Way &way, int op, int choice) const;
+  double reductionAhead(int op, int value) const;
+  void passDebt(Way &way, int op, int value) const;
   bool apply(Way &way, int op, int choice) const;
   bool finish(Way &way) const;
   void prune(std::vector<Way> &ways, int op) const;
@@ -231,23 +187,34 @@ bool Search::demand(Way &way, int op, int value, int8_t wanted, bool splitElsewh
   int8_t native = way.state[value];
   bool isNew = !(way.have[value] & bit(wanted));
   way.put(value, native, way.have[value] | bit(wanted));
-  way.bytes += best;
+  double added = best;
   if (isNew && wanted == axis::Whole && !fresh)
     way.held += v.bytes;
-  if (!p.training || p.ops[op].backward || !v.differentiable || v.isStatic)
-    return true;
-  // What the backward pass will send for the gradient of this use.
-  double b = v.bytes * share();
+  if (p.training && !p.ops[op].backward && v.differentiable && !v.isStatic)
+    added += backwardBytes(way, value, wanted, isNew, splitElsewhere);
+  double use = wanted == axis::Partial ? 0 : std::min(added, way.prepaid[value]);
+  if (use > 0)
+    way.prepaid.set(value, way.prepaid[value] - use);
+  way.bytes += added - use;
+  return true;
+}
+
+/// What the backward pass will send for the gradient of this use.
+double Search::backwardBytes(Way &way, int value, int8_t wanted, bool isNew,
+                             bool splitElsewhere) const {
+  int8_t native = way.state[value];
+  double bytes = 0;
+  double b = p.values[value].bytes * share();
   if (splitElsewhere && !(way.paid[value] & 1)) {
-    way.bytes += native >= axis::Split ? b : 2 * b;
+    bytes += native >= axis::Split ? b : 2 * b;
     way.paid.set(value, way.paid[value] | 1);
   }
   bool slices = isNew && wanted >= axis::Split && (native == axis::Whole || native == axis::Partial);
   if (slices && !(way.paid[value] & 2)) {
-    way.bytes += b;
+    bytes += b;
     way.paid.set(value, way.paid[value] | 2);
   }
-  return true;
+  return bytes;
 }
 
 bool Search::follows(const Way &way, int op, int choice) const {
@@ -269,6 +236,29 @@ bool Search::followsSplit(const Way &way, int op, int choice) const {
   return false;
 }
 
+bool Search::anySplit(const Way &way, int op) const {
+  return std::any_of(p.ops[op].operands.begin(), p.ops[op].operands.end(),
+                     [&](int v) { return way.state[v] >= axis::Split; });
+}
+
+/// A weight that is split already would have to be resharded.
+bool Search::movesWeight(const Way &way, int op, int choice) const {
+  const AxisProblem::Op &o = p.ops[op];
+  for (size_t i = 0; i < o.operands.size(); ++i)
+    if (o.weights[i] && way.state[o.operands[i]] >= axis::Split &&
+        operandOf(op, choice, i) != way.state[o.operands[i]])
+      return true;
+  return false;
+}
+
+/// Matrix work on whole tensors: splitting it costs no more than slices.
+bool Search::allWhole(const Way &way, int op) const {
+  const AxisProblem::Op &o = p.ops[op];
+  return o.work > 0 && std::all_of(o.operands.begin(), o.operands.end(), [&](int v) {
+           return way.state[v] == axis::Whole || way.state[v] == axis::Open;
+         });
+}
+
 /// The choices worth trying. Not following anything is always one, unless weights must be split.
 std::vector<int> Search::choices(const Way &way, int op) const {
   const AxisProblem::Op &o = p.ops[op];
@@ -286,7 +276,7 @@ std::vector<int> Search::choices(const Way &way, int op) const {
   for (int f = 0, n = static_cast<int>(o.rule->factors.size()); f < n; ++f) {
     if (!o.usable[f])
       continue;
-    bool free = p.splitActivations || wanted || (p.splitWeights && o.work > 0);
+    bool free = (p.splitActivations && o.work == 0) || wanted || (p.splitWeights && allWhole(way, op));
     if (mustSplit ? touchesWeight(f) : free || follows(way, op, f))
       out.push_back(f);
   }
@@ -301,6 +291,26 @@ std::vector<int> Search::choices(const Way &way, int op) const {
       out.push_back(-2 - static_cast<int>(i));
   out.push_back(AxisSolution::none);
   return out;
+}
+
+/// At least this much is sent until a partial sum is whole or in blocks, backward included. Counting
+/// it when the sum is made keeps the search from preferring what merely pays later.
+double Search::reductionAhead(int op, int value) const {
+  double b = p.values[value].bytes * share();
+  bool blocks = p.splitActivations && !(p.training && !p.ops[op].backward);
+  return blocks ? b : 2 * b;
+}
+
+/// A partial sum passes through: its debt goes from the operands to the result.
+void Search::passDebt(Way &way, int op, int value) const {
+  for (int operand : p.ops[op].operands)
+    if (double debt = way.prepaid[operand]; debt > 0) {
+      way.bytes -= debt;
+      way.prepaid.set(operand, 0);
+    }
+  double debt = reductionAhead(op, value);
+  way.bytes += debt;
+  way.prepaid.set(value, debt);
 }
 
 bool Search::apply(Way &way, int op, int choice) const {
@@ -338,6 +348,8 @@ bool Search::apply(Way &way, int op, int choice) const {
     }
     way.put(value, state, bit(state));
     way.held += state >= axis::Split ? v.bytes / static_cast<double>(p.parts) : v.bytes;
+    if (state == axis::Partial && !o.isStatic)
+      passDebt(way, op, value);
   }
   return true;
 }
@@ -372,6 +384,8 @@ bool Search::finish(Way &way) const {
     if (out.like >= 0) {
       decideStatic(way, out.like, state);
       int8_t wanted = way.state[out.like];
+      way.bytes -= way.prepaid[out.value];
+      way.prepaid.set(out.value, 0);
       const AxisProblem::Value &v = p.values[out.value];
       double bytes = isZero(out.value) ? 0 : reshardBytes(v, state, wanted);
       if (bytes == impossible && wanted >= axis::Split)
@@ -380,7 +394,8 @@ bool Search::finish(Way &way) const {
         return false;
       way.bytes += bytes;
     } else if (state == axis::Partial || state == axis::Other) {
-      way.bytes += reshardBytes(p.values[out.value], state, axis::Whole);
+      way.bytes += reshardBytes(p.values[out.value], state, axis::Whole) - way.prepaid[out.value];
+      way.prepaid.set(out.value, 0);
     }
   }
   for (size_t i = 0; i < p.ops.size(); ++i)
@@ -400,6 +415,7 @@ AxisSolution Search::run() {
   start.state = {p.values.size(), axis::Open};
   start.have = {p.values.size(), 0};
   start.paid = {p.values.size(), 0};
+  start.prepaid = {p.values.size(), 0.0};
   for (size_t v = 0; v < p.values.size(); ++v)
     if (int8_t state = p.values[v].state; state != axis::Open)
       start.put(static_cast<int>(v), state, bit(state));
@@ -410,13 +426,16 @@ AxisSolution Search::run() {
       continue;
     std::vector<Way> next;
     for (const Way &way : ways) {
-      // Ways that keep what is split first; the others only where none of those is possible.
+      // Ways that keep what is split, and weights where they are, first; the others only where none
+      // of those is possible.
       size_t before = next.size();
-      for (bool split : {true, false}) {
-        if (!split && p.keepSplit && next.size() > before)
+      for (bool good : {true, false}) {
+        if (next.size() > before)
           break;
         for (int choice : choices(way, op)) {
-          if (split != (p.keepSplit && followsSplit(way, op, choice)))
+          bool keeps = (!p.keepSplit || !anySplit(way, op) || followsSplit(way, op, choice)) &&
+                       !movesWeight(way, op, choice);
+          if (good != keeps)
             continue;
           Way copy = way;
           if (apply(copy, op, choice))

@@ -87,6 +87,7 @@ AxisProblem::Op FunctionSpread::stateOp(size_t i, const AxisOptions &options,
     int v = index.lookup(operand);
     out.operands.push_back(v);
     out.isStatic &= problem.values[v].isStatic || (spreads && problem.values[v].isScalar);
+    out.weights.push_back(out.work > 0 && problem.values[v].isStatic && fromWeight[v]);
     out.mustSplit.push_back(matrixWork && problem.values[v].isStatic && fromWeight[v]);
   }
   for (auto [r, result] : llvm::enumerate(op->getResults())) {

@@ -129,7 +129,7 @@ struct TwoProducts {
       o.rule = &rule;
       o.operands = std::move(operands);
       o.results = {result};
-      o.mustSplit = {false, true};
+      o.mustSplit = o.weights = {false, true};
       for (const Factor &f : rule.factors)
         o.usable.push_back(f.size % parts == 0);
       o.usable[0] = false; // the batch belongs to another axis

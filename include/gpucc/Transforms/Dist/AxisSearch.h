@@ -48,6 +48,8 @@ struct AxisProblem {
     std::vector<int> operands, results;
     std::vector<bool> usable;       ///< per factor: splittable, divisible, not used by another axis
     std::vector<bool> mustSplit;    ///< per operand: a weight of matrix work, to be split if possible
+    std::vector<bool> weights;      ///< per operand: a weight of matrix work; where it is split already
+                                    ///< it stays as it is, and activations move
     std::vector<int8_t> fixed;      ///< per result: state that is demanded; Open = any. May be empty
     bool isStatic = false, backward = false;
     bool isZero = false;            ///< every element of the result is 0: whole and partial at once
