@@ -150,13 +150,19 @@ void BodyEmitter::emitInnerLoop(LoopOp loop) {
         [&](unsigned d, ValueRange before) -> SmallVector<Value> {
       if (d == loop.getExtents().size())
         return point(indices, before);
-      auto f = scf::ForOp::create(b, k.loc, k.index(0), k.index(loop.getExtents()[d]), k.index(1),
-                                  before);
+      // Short bodies go four times round per branch, still in order.
+      int64_t extent = loop.getExtents()[d];
+      bool isLast = d + 1 == loop.getExtents().size();
+      int64_t step = isLast && extent % 4 == 0 && operations <= 24 ? 4 : 1;
+      auto f = scf::ForOp::create(b, k.loc, k.index(0), k.index(extent), k.index(step), before);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(f.getBody());
-      indices.push_back(f.getInductionVar());
-      SmallVector<Value> after = nest(d + 1, f.getRegionIterArgs());
-      indices.pop_back();
+      auto after = llvm::to_vector_of<Value>(f.getRegionIterArgs());
+      for (int64_t u = 0; u < step; ++u) {
+        indices.push_back(k.addConstant(f.getInductionVar(), u));
+        after = nest(d + 1, after);
+        indices.pop_back();
+      }
       if (!after.empty())
         scf::YieldOp::create(b, k.loc, after);
       return llvm::to_vector_of<Value>(f.getResults());
