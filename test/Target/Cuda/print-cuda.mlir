@@ -53,7 +53,7 @@ kernel.func @dense(%x: memref<128x64xbf16>, %w: memref<192x64xbf16> {kernel.name
 // CHECK: struct scores_lhs {
 // CHECK: static constexpr gk_i64 row = 48, k = 1;
 // CHECK: static constexpr int alignment = 16;
-// CHECK: const float *base(gk_i64 b) const { return p + {{.*}}b / 3{{.*}}b % 3{{.*}}; }
+// CHECK: const float *base(gk_i64 b) const { return p + {{.*}}(b / 3){{.*}}; }
 // CHECK: scores_lhs{p0};
 kernel.func @scores(%q: memref<2x20x48xf32>, %k: memref<2x20x48xf32>, %y: memref<6x20x20xf32>) {
   kernel.contract %q, %k extents [6, 20, 20, 16] maps affine_map<(b, i, k) -> (b floordiv 3, i, (b mod 3) * 16 + k)>,
