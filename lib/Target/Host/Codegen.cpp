@@ -84,6 +84,7 @@ Error host::optimize(Module &module, TargetMachine &machine, int64_t width) {
 }
 
 Expected<std::string> host::emitObject(Module &module, TargetMachine &machine) {
+  addBf16Rounding(module);
   SmallString<0> object;
   raw_svector_ostream stream(object);
   legacy::PassManager codegen;

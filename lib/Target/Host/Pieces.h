@@ -17,6 +17,8 @@ mlir::LogicalResult lowerToLlvmDialect(mlir::ModuleOp module, int64_t width);
 std::unique_ptr<llvm::TargetMachine> createMachine(llvm::StringRef cpuLevel, std::string &error);
 /// Gives every kernel the ABI of plans and runs the lean list of LLVM passes (Codegen.cpp).
 llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine, int64_t width);
+/// Defines __truncsfbf2, which code generation calls where the machine has no bf16 registers.
+void addBf16Rounding(llvm::Module &module);
 /// ELF object code (Codegen.cpp).
 llvm::Expected<std::string> emitObject(llvm::Module &module, llvm::TargetMachine &machine);
 
