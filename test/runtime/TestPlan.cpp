@@ -270,8 +270,8 @@ std::vector<char> TestPlan::file() {
   // Sort the blobs by hash and rename their users.
   std::vector<uint32_t> order(blobs.size()), position(blobs.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return plan.blobs[a]->hash < plan.blobs[b]->hash;
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::pair(plan.blobs[a]->hash, a) < std::pair(plan.blobs[b]->hash, b);
   });
   std::vector<std::unique_ptr<BlobT>> entries;
   std::vector<std::vector<char>> bytes;
