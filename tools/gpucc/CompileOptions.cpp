@@ -1,8 +1,11 @@
 //===- CompileOptions.cpp - flags that several subcommands share ----------===//
 #include "CompileOptions.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <fstream>
 #include <unistd.h>
 
@@ -17,6 +20,15 @@ int tool::fail(int code, const std::string &message) {
 void tool::progress(const std::string &line) {
   if (isatty(2))
     std::fprintf(stderr, "\r\033[K%.100s", line.empty() ? "" : ("gpucc: " + line + " ...").c_str());
+}
+
+void tool::useEmulationIfNeeded(CompileOptions &options) {
+  auto &archs = options.target.archs;
+  if (!options.target.cuda || std::find(archs.begin(), archs.end(), "simt") != archs.end())
+    return;
+  void *driver = std::getenv("GPUCC_LIBCUDA") ? nullptr : dlopen("libcuda.so.1", RTLD_NOW);
+  if (!driver)
+    archs.push_back("simt");
 }
 
 bool tool::isPlanFile(const std::string &path) {

@@ -30,6 +30,9 @@ int fail(int code, const std::string &message);
 /// A progress line on stderr when it is a terminal.
 void progress(const std::string &line);
 
+/// Where there is no CUDA driver, plans run on the emulated device: adds its architecture, simt.
+void useEmulationIfNeeded(CompileOptions &options);
+
 /// True when the file begins as a plan does.
 bool isPlanFile(const std::string &path);
 

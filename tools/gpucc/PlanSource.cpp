@@ -20,6 +20,7 @@ int PlanSource::open(CompileFlags &flags) {
   if (!isPlanFile(path)) {
     if (int code = flags.finish())
       return code;
+    useEmulationIfNeeded(flags.options);
     const char *folder = std::getenv("TMPDIR");
     std::string name = std::string(folder ? folder : "/tmp") + "/gpucc-XXXXXX.plan";
     int fd = mkstemps(name.data(), 5);

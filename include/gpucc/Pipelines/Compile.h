@@ -70,6 +70,11 @@ private:
   std::unique_ptr<State> state;
 };
 
+/// For a module that is at Phase::Graph already (the ONNX node tests): the rest of the way. False
+/// with the first error's text.
+bool compileGraphModule(mlir::ModuleOp module, const CompileOptions &options,
+                        const std::string &folder, const std::string &path, std::string &error);
+
 } // namespace gpucc
 
 #endif // GPUCC_PIPELINES_COMPILE_H

@@ -154,29 +154,55 @@ int Compilation::runTo(Phase phase) {
   return 0;
 }
 
-int Compilation::writePlan(const std::string &path) {
-  State &s = *state;
-  s.say("kernels");
+/// Compiles the kernels of a module at Phase::Plan and writes the file.
+static LogicalResult finishPlan(ModuleOp module, const CompileOptions &options,
+                                const std::string &folder, const std::string &path,
+                                std::vector<KernelReport> &kernels) {
   KernelCode code;
-  if (failed(compileKernels(*s.module, s.options, code, s.kernels)))
-    return 2;
-  s.module->walk([&](plan::LaunchOp launch) {
-    for (KernelReport &k : s.kernels)
+  if (failed(compileKernels(module, options, code, kernels)))
+    return failure();
+  module->walk([&](plan::LaunchOp launch) {
+    for (KernelReport &k : kernels)
       k.launches += k.name == launch.getKernel();
   });
-  s.say("write " + path);
   PlanOptions plan;
   plan.producer = "gpucc 0.1.0";
-  plan.model = llvm::sys::path::stem(s.options.model).str();
-  plan.modelFolder = s.folder;
-  plan.cuda = s.options.target.cuda;
-  plan.architectures = s.options.target.archs;
+  plan.model = llvm::sys::path::stem(options.model).str();
+  plan.modelFolder = folder;
+  plan.cuda = options.target.cuda;
+  plan.architectures = options.target.archs;
   if (!plan.cuda)
-    plan.architectures = {s.options.target.cpuLevel.empty() ? host::getNativeCpuLevel()
-                                                            : s.options.target.cpuLevel};
-  plan.training = s.options.train.has_value();
-  plan.externalWeights = s.options.externalWeights;
-  return failed(gpucc::writePlan(*s.module, code, plan, path)) ? 2 : 0;
+    plan.architectures = {options.target.cpuLevel.empty() ? host::getNativeCpuLevel()
+                                                          : options.target.cpuLevel};
+  plan.training = options.train.has_value();
+  plan.externalWeights = options.externalWeights;
+  return gpucc::writePlan(module, code, plan, path);
+}
+
+int Compilation::writePlan(const std::string &path) {
+  State &s = *state;
+  s.say("kernels, then " + path);
+  return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels)) ? 2 : 0;
+}
+
+bool gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
+                               const std::string &folder, const std::string &path,
+                               std::string &error) {
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &d) {
+    if (d.getSeverity() == DiagnosticSeverity::Error && error.empty())
+      error = d.str();
+    return success();
+  });
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  cuda::registerCudaTarget(registry);
+  module.getContext()->appendDialectRegistry(registry);
+  PassManager pm(module.getContext());
+  for (Phase phase : {Phase::Graph, Phase::Fuse, Phase::Kernel, Phase::Sched, Phase::Plan})
+    buildPhase(pm, phase, options);
+  std::vector<KernelReport> kernels;
+  return succeeded(pm.run(module)) &&
+         succeeded(finishPlan(module, options, folder, path, kernels));
 }
 
 int Compilation::evaluate(const std::map<std::string, HostTensor> &arguments,
