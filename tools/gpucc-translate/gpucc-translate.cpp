@@ -4,6 +4,7 @@
 //   gpucc-translate --profile batch=4,seq=16 model.onnx      what it means (graph)
 //   gpucc-translate --train model.onnx                       weights become state
 //   gpucc-translate --to=cuda kernels.mlir                   kernel.func as CUDA C++
+//   gpucc-translate --list-ops                               what can be converted
 //   gpucc-translate --onnx-tests DIR                         official node tests, evaluated
 //
 // Exit code: 0 fine, 2 broken model or usage, 3 a model with missing operators.
@@ -28,7 +29,8 @@
 using namespace llvm;
 using namespace gpucc;
 
-static cl::opt<std::string> inputFile(cl::Positional, cl::desc("model.onnx"), cl::Required);
+static cl::opt<std::string> inputFile(cl::Positional, cl::desc("model.onnx"), cl::init(""));
+static cl::opt<bool> listOps("list-ops", cl::desc("Print the operators that have a conversion"));
 static cl::opt<std::string> outputFile("o", cl::desc("Output file"), cl::init("-"));
 static cl::opt<std::string> target("to", cl::desc("frontend, graph, or cuda"), cl::init("graph"));
 static cl::opt<std::string> profile("profile", cl::desc("Sizes of symbolic dimensions: batch=1,"
@@ -127,6 +129,15 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "from model files to IR\n");
   mlir::registerTransformsPasses();
   registerTransformsGraphPasses();
+  if (listOps) {
+    for (const SupportedOp &op : supportedOps())
+      outs() << op.kind << "  " << op.since << "-" << op.until << "\n";
+    return 0;
+  }
+  if (inputFile.empty()) {
+    errs() << "no model given; usage: gpucc-translate [options] model.onnx (see --help)\n";
+    return 2;
+  }
   if (onnxTests)
     return runTests();
   if (target == "cuda")

@@ -129,6 +129,7 @@ ArrayRef<Entry> resizeRules();
 ArrayRef<Entry> rotaryRules();
 ArrayRef<Entry> sequenceRules();
 ArrayRef<Entry> shapeRules();
+ArrayRef<Entry> signalRules();
 ArrayRef<Entry> softmaxRules();
 
 } // namespace gpucc::frontend_to_graph

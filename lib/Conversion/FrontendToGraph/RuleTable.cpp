@@ -5,6 +5,7 @@
 // whose version range holds the model's opset is taken.
 //
 //===----------------------------------------------------------------------===//
+#include "gpucc/Conversion/FrontendToGraph/FrontendToGraph.h"
 #include "lib/Conversion/FrontendToGraph/Node.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -16,15 +17,19 @@ static constexpr int64_t newestOpset = 27;
 
 using Table = StringMap<SmallVector<const Entry *, 2>>;
 
+/// Every table.
+static std::vector<ArrayRef<Entry>> allRules() {
+  return {activationRules(), arithmeticRules(),  attentionRules(),     castRules(),
+          controlRules(),    convolutionRules(), generatorRules(),     indexRules(),
+          lossRules(),       movementRules(),    normalizationRules(), optimizerRules(),
+          poolRules(),       productRules(),     quantizationRules(),  recurrentRules(),
+          reductionRules(),  resizeRules(),      rotaryRules(),        sequenceRules(),
+          shapeRules(),      signalRules(),      softmaxRules()};
+}
+
 static Table makeTable() {
   Table table;
-  for (ArrayRef<Entry> rules :
-       {activationRules(), arithmeticRules(),  attentionRules(),     castRules(),
-        controlRules(),    convolutionRules(), generatorRules(),     indexRules(),
-        lossRules(),       movementRules(),    normalizationRules(), optimizerRules(),
-        poolRules(),       productRules(),     quantizationRules(),  recurrentRules(),
-        reductionRules(),  resizeRules(),      rotaryRules(),        sequenceRules(),
-        shapeRules(),      softmaxRules()})
+  for (ArrayRef<Entry> rules : allRules())
     for (const Entry &entry : rules)
       table[entry.kind].push_back(&entry);
   return table;
@@ -51,4 +56,14 @@ const Entry *gpucc::frontend_to_graph::findRule(StringRef domain, StringRef type
   reason = "gpucc has no conversion for version " + std::to_string(version) +
            " of it; convert the model with onnx.version_converter";
   return nullptr;
+}
+
+std::vector<gpucc::SupportedOp> gpucc::supportedOps() {
+  std::vector<SupportedOp> ops;
+  for (ArrayRef<Entry> rules : allRules())
+    for (const Entry &entry : rules)
+      ops.push_back({entry.kind.str(), entry.since, std::min(entry.until, newestOpset)});
+  std::sort(ops.begin(), ops.end(),
+            [](const SupportedOp &a, const SupportedOp &b) { return a.kind < b.kind; });
+  return ops;
 }

@@ -59,6 +59,14 @@ struct Conversion {
 /// Errors go to the diagnostic handlers; on failure the module is left with what was built.
 Conversion convertFrontendToGraph(mlir::ModuleOp module, const ConversionOptions &options);
 
+/// An operator and the opset versions that have a conversion.
+struct SupportedOp {
+  std::string kind; ///< "Add", "com.microsoft.Gelu"
+  int64_t since = 0, until = 0;
+};
+/// In alphabetical order.
+std::vector<SupportedOp> supportedOps();
+
 /// Registers --gpucc-frontend-to-graph.
 void registerConversionFrontendToGraphPasses();
 

@@ -68,8 +68,7 @@ static Value additive(GraphBuilder &g, Value mask, Type type) {
 /// 0 where row s may see column t (t <= s + past), -inf elsewhere.
 static Value causalBias(GraphBuilder &g, int64_t rows, int64_t columns, int64_t past, Type type) {
   Type index = g.builder.getI64Type();
-  Value difference =
-      g.sub(g.iota({rows, columns}, 1, index), g.iota({rows, columns}, 0, index));
+  Value difference = g.sub(g.iota({rows, columns}, 1, index), g.iota({rows, columns}, 0, index));
   Value seen = g.compare(CompareKind::Le, difference, g.splatLike(difference, double(past)));
   return additive(g, seen, type);
 }
@@ -117,8 +116,8 @@ static void spelledOut(Node &n, Heads &h, Value bias, double scale, Value &y, Va
                        g.binary(BinaryKind::Mul, k, std::sqrt(scale)), {0, 1}, {0, 1}, {3}, {3});
   scores = s;
   if (softcap > 0)
-    s = g.binary(BinaryKind::Mul,
-                 g.unary(UnaryKind::Tanh, g.binary(BinaryKind::Div, s, softcap)), softcap);
+    s = g.binary(BinaryKind::Mul, g.unary(UnaryKind::Tanh, g.binary(BinaryKind::Div, s, softcap)),
+                 softcap);
   if (mode == 1)
     scores = s;
   if (bias)
@@ -213,11 +212,12 @@ static LogicalResult multiHead(Node &n) {
   if (!n.has(1) || !n.has(2) || n.rank(0) != 3)
     return n.unsupported("packed queries, keys and values");
   int64_t heads = n.getInt("num_heads", 0);
-  Value q = splitHeads(n, n[0], heads), k = splitHeads(n, n[1], heads), v = splitHeads(n, n[2], heads);
+  Value q = splitHeads(n, n[0], heads), k = splitHeads(n, n[1], heads),
+        v = splitHeads(n, n[2], heads);
   if (n.g.failed())
     return failure();
-  double scale = n.hasAttr("scale") ? double(n.getFloat("scale", 1))
-                                    : 1 / std::sqrt(double(shapeOf(q)[3]));
+  double scale =
+      n.hasAttr("scale") ? double(n.getFloat("scale", 1)) : 1 / std::sqrt(double(shapeOf(q)[3]));
   bool causal = n.getInt("unidirectional", 0) != 0;
   Value bias = n.has(5) ? asRank4(n.g, n[5]) : Value();
   Value y = n.g.create<AttentionOp>(q, k, v, bias, llvm::APFloat(scale), causal);

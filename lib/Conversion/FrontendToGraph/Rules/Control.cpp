@@ -121,7 +121,8 @@ struct ScanSide {
   Dims axes, directions;
 };
 ScanSide side(Node &n, StringRef axes, StringRef directions, size_t count) {
-  ScanSide s{n.getInts(axes).value_or(Dims(count, 0)), n.getInts(directions).value_or(Dims(count, 0))};
+  ScanSide s{n.getInts(axes).value_or(Dims(count, 0)),
+             n.getInts(directions).value_or(Dims(count, 0))};
   s.axes.resize(count, 0);
   s.directions.resize(count, 0);
   return s;

@@ -85,14 +85,16 @@ static LogicalResult adam(Node &n) {
     Value gradient = g.add((*t)(1, i), scale(g, x, n.getFloat("norm_coefficient", 0)));
     Value first = g.add(scale(g, (*t)(2, i), alpha), scale(g, gradient, 1 - alpha));
     Value second = g.add(scale(g, (*t)(3, i), beta), scale(g, g.mul(gradient, gradient), 1 - beta));
-    Value root = g.binary(BinaryKind::Add, g.unary(UnaryKind::Sqrt, second), n.getFloat("epsilon", 0));
+    Value root =
+        g.binary(BinaryKind::Add, g.unary(UnaryKind::Sqrt, second), n.getFloat("epsilon", 0));
     Value step = scalar(g, n[1], elementOf(type)), rate = scalar(g, n[0], elementOf(type));
     auto left = [&](double base) { // 1 - base^step
       return g.sub(g.scalar(elementOf(type), 1),
                    g.binary(BinaryKind::Pow, g.scalar(elementOf(type), base), step));
     };
     Value corrected = g.div(g.mul(rate, g.unary(UnaryKind::Sqrt, left(beta))), left(alpha));
-    rate = g.select(g.compare(CompareKind::Gt, step, g.scalar(elementOf(type), 0)), corrected, rate);
+    rate =
+        g.select(g.compare(CompareKind::Gt, step, g.scalar(elementOf(type), 0)), corrected, rate);
     Value next = g.sub(x, g.div(g.mul(rate, first), root));
     values.push_back(scale(g, next, 1 - n.getFloat("norm_coefficient_post", 0)));
     firsts.push_back(first);

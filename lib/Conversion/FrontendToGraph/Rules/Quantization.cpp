@@ -70,8 +70,8 @@ static Value quantized(Node &n, Value x, Value scale, Value zero, Type type) {
   if (isFloat8(type)) {
     if (n.getInt("saturate", 1) != 0) {
       double most = isa<Float8E4M3FNType>(type) ? 448.0 : 57344.0;
-      y = g.binary(BinaryKind::Min,
-                   g.binary(BinaryKind::Max, y, g.splatLike(y, -most)), g.splatLike(y, most));
+      y = g.binary(BinaryKind::Min, g.binary(BinaryKind::Max, y, g.splatLike(y, -most)),
+                   g.splatLike(y, most));
     }
     return g.convert(y, type);
   }
@@ -140,8 +140,7 @@ static LogicalResult qLinearMatMul(Node &n) {
     Value zero = spread(n, n[i + 2], shapeOf(n[i]), axis, 0);
     if (!zero)
       return {};
-    return g.sub(g.convert(n[i], g.builder.getI32Type()),
-                 g.convert(zero, g.builder.getI32Type()));
+    return g.sub(g.convert(n[i], g.builder.getI32Type()), g.convert(zero, g.builder.getI32Type()));
   };
   Value a = centered(0, last - 1), b = centered(3, lastB);
   if (!a || !b || g.failed())

@@ -90,14 +90,14 @@ static Value row(GraphBuilder &g, Value x, int64_t d) {
   return g.failed() ? piece : g.reshape(piece, shape);
 }
 
-static Cell cellOf(Node &n, const Layer &l, int64_t gates, int64_t d, ArrayRef<StringRef> defaults) {
+static Cell cellOf(Node &n, const Layer &l, int64_t gates, int64_t d,
+                   ArrayRef<StringRef> defaults) {
   Cell c{n, n.g, l.hidden, gates, {}, {}, {}, {}, {}};
   auto names = dyn_cast_or_null<ArrayAttr>(n.attr("activations"));
   for (auto [i, name] : llvm::enumerate(defaults)) {
     size_t at = d * defaults.size() + i;
     bool given = names && at < names.size() && isa<StringAttr>(names[at]);
-    c.activations.push_back(
-        given ? cast<StringAttr>(names[at]).getValue().lower() : name.str());
+    c.activations.push_back(given ? cast<StringAttr>(names[at]).getValue().lower() : name.str());
   }
   c.w = row(n.g, n[1], d);
   c.r = row(n.g, n[2], d);
@@ -117,7 +117,8 @@ static Value firstState(Node &n, const Layer &l, unsigned i, int64_t d) {
   return row(n.g, all, d);
 }
 
-/// One direction: `advance(cell, x, states)` overwrites the states, of which the first is given out.
+/// One direction: `advance(cell, x, states)` overwrites the states, of which the first is given
+/// out.
 template <typename Advance>
 static LogicalResult run(Node &n, int64_t gates, ArrayRef<StringRef> defaults, unsigned states,
                          Advance advance) {

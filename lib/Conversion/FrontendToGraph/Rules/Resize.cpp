@@ -42,9 +42,9 @@ double position(const Settings &s, const Axis &a, int64_t x) {
   if (s.coordinates == "tf_half_pixel_for_nn")
     return (x + 0.5) / a.scale;
   if (s.coordinates == "tf_crop_and_resize")
-    return a.out == 1 ? 0.5 * (a.roiStart + a.roiEnd) * (a.in - 1)
-                      : a.roiStart * (a.in - 1) +
-                            x * (a.roiEnd - a.roiStart) * (a.in - 1) / (a.out - 1);
+    return a.out == 1
+               ? 0.5 * (a.roiStart + a.roiEnd) * (a.in - 1)
+               : a.roiStart * (a.in - 1) + x * (a.roiEnd - a.roiStart) * (a.in - 1) / (a.out - 1);
   if (s.coordinates == "half_pixel_symmetric") {
     double adjusted = a.out / (a.scale * a.in);
     double center = a.in / 2.0, offset = center * (1 - adjusted);
@@ -152,8 +152,8 @@ static bool readSizes(Node &n, unsigned scalesAt, SmallVector<Axis> &axes) {
   if (!values)
     return n.constantInts(bySize ? 3 : scalesAt, bySize ? "sizes" : "scales").has_value();
   if (values->numElements() != static_cast<int64_t>(listed.size())) {
-    (void)n.invalid("sizes or scales have " + llvm::Twine(values->numElements()) +
-                    " entries for " + llvm::Twine(listed.size()) + " axes");
+    (void)n.invalid("sizes or scales have " + llvm::Twine(values->numElements()) + " entries for " +
+                    llvm::Twine(listed.size()) + " axes");
     return false;
   }
   double common = 0;
@@ -170,7 +170,7 @@ static bool readSizes(Node &n, unsigned scalesAt, SmallVector<Axis> &axes) {
       return false;
     }
     a.out = bySize ? int64_t(v) : int64_t(std::floor(a.in * v));
-    common = i == 0                     ? a.scale
+    common = i == 0                    ? a.scale
              : policy == "not_smaller" ? std::max(common, a.scale)
                                        : std::min(common, a.scale);
   }

@@ -68,21 +68,20 @@ static LogicalResult tensorScatter(Node &n) {
   if (elementsOf(update) != batch * fresh * rest)
     return n.invalid("cache and update may differ along the axis only");
   Type index = g.builder.getI64Type();
-  Value start = n.has(2) ? g.convert(n[2], index)
-                         : g.splat(RankedTensorType::get({batch}, index), 0);
+  Value start =
+      n.has(2) ? g.convert(n[2], index) : g.splat(RankedTensorType::get({batch}, index), 0);
   if (rankOf(start) != 1)
     return n.invalid("write_indices must have one number per batch");
   Value at = g.add(g.iota({batch, fresh}, 1, index), g.broadcastDims(start, {batch, fresh}, {0}));
   if (n.getString("mode", "linear") == "circular")
     at = g.binary(BinaryKind::Mod, at, double(time));
-  Value linear = g.add(
-      g.binary(BinaryKind::Mul, g.iota({batch, fresh}, 0, index), double(time)), at);
+  Value linear =
+      g.add(g.binary(BinaryKind::Mul, g.iota({batch, fresh}, 0, index), double(time)), at);
   if (g.failed())
     return failure();
-  Value flat = g.create<ScatterOp>(g.reshape(data, {batch * time, rest}),
-                                   g.reshape(linear, {batch * fresh}),
-                                   g.reshape(rows, {batch * fresh, rest}),
-                                   g.builder.getI64IntegerAttr(0), ReductionKindAttr());
+  Value flat = g.create<ScatterOp>(
+      g.reshape(data, {batch * time, rest}), g.reshape(linear, {batch * fresh}),
+      g.reshape(rows, {batch * fresh, rest}), g.builder.getI64IntegerAttr(0), ReductionKindAttr());
   if (g.failed())
     return failure();
   return n.yield(g.transpose(g.reshape(flat, moved), back));
