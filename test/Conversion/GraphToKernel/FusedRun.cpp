@@ -39,6 +39,8 @@ public:
       close(file);
     if (written)
       handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (written && !handle)
+      error = dlerror();
     unlink(path);
   }
   ~Image() {
@@ -46,6 +48,7 @@ public:
       dlclose(handle);
   }
   bool isLoaded() const { return handle != nullptr; }
+  std::string error;
 
   void run(StringRef name, ArrayRef<void *> args) const {
     using Kernel = void (*)(void **, int64_t, int64_t);
@@ -64,11 +67,25 @@ private:
   void *handle = nullptr;
 };
 
-/// A copy of a tensor at an address that views may have.
+/// Memory for one tensor at an address that views may have, between guard zones.
 struct Buffer {
+  static constexpr int64_t guard = 1024;
   explicit Buffer(int64_t bytes)
-      : memory(std::aligned_alloc(256, (std::max<int64_t>(bytes, 1) + 511) / 256 * 256)) {}
-  ~Buffer() { std::free(memory); }
+      : bytes(bytes),
+        base(static_cast<char *>(std::aligned_alloc(256, (bytes + 2 * guard + 255) / 256 * 256))),
+        memory(base + guard) {
+    std::memset(base, 0xA5, guard);
+    std::memset(base + guard + bytes, 0xA5, guard);
+  }
+  ~Buffer() { std::free(base); }
+  bool isIntact() const {
+    for (int64_t i = 0; i < guard; ++i)
+      if (base[i] != char(0xA5) || base[guard + bytes + i] != char(0xA5))
+        return false;
+    return true;
+  }
+  int64_t bytes;
+  char *base;
   void *memory;
 };
 
@@ -144,6 +161,9 @@ FailureOr<SmallVector<HostTensor>> runFunction(func::FuncOp function, ArrayRef<H
       if (llvm::count(args, args[pairs[p]]) == 1)
         args[operands.size() + pairs[p + 1]] = args[pairs[p]];
     image.run(launch.getKernel(), args);
+    for (auto [i, buffer] : llvm::enumerate(buffers))
+      if (!buffer->isIntact())
+        return launch.emitError("the kernel wrote outside of view ") << i;
     for (auto [i, v] : llvm::enumerate(launch.getOutputs())) {
       HostTensor &t = values[v];
       std::memcpy(t.bytes(), args[operands.size() + i], t.byteSize());
@@ -217,7 +237,7 @@ std::string gpucc::test::checkFused(func::FuncOp function, ArrayRef<HostTensor> 
     return fail("the kernels do not compile");
   Image loaded(image);
   if (!kernels->getBody()->empty() && !loaded.isLoaded())
-    return fail("the image does not load");
+    return fail("the image does not load: " + loaded.error);
   auto got = runFunction(main(), inputs, loaded);
   if (failed(got))
     return fail("an op outside of kernels does not evaluate");
