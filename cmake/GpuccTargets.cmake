@@ -14,6 +14,9 @@ if(GPUCC_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function
                       -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang) # so that fuzzers see which code their inputs reach
+    add_compile_options(-fsanitize=fuzzer-no-link)
+  endif()
 endif()
 
 function(_gpucc_common target plain exceptions)
