@@ -94,7 +94,7 @@ struct AssignStages : gpucc::impl::AssignStagesBase<AssignStages> {
     SmallVector<Operation *> ops = movingOps(function);
     if (stages < 1 || static_cast<int64_t>(ops.size()) < stages)
       return function.emitError("cannot be cut into ")
-             << stages << " stages: it has " << ops.size()
+             << stages.getValue() << " stages: it has " << ops.size()
              << " ops that depend on an input; choose pp between 1 and that number";
     std::vector<size_t> cuts = cutPoints(ops);
     Builder builder(function.getContext());

@@ -33,9 +33,9 @@ struct Propagate : gpucc::impl::PropagateBase<Propagate> {
                     .Default(std::nullopt);
     if (!mode)
       return getOperation().emitError("reduce-gradients is '")
-             << reduce << "'; it may be auto, step or update";
+             << reduce.getValue() << "'; it may be auto, step or update";
     if (sequence != "on" && sequence != "off")
-      return getOperation().emitError("sp is '") << sequence << "'; it may be on or off";
+      return getOperation().emitError("sp is '") << sequence.getValue() << "'; it may be on or off";
     if (o.zero != 0 && o.zero != 1)
       return getOperation().emitError("zero is ")
              << o.zero << "; stages 0 (off) and 1 (optimizer state) exist";
