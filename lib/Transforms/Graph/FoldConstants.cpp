@@ -66,6 +66,46 @@ static bool foldSplat(Operation *op) {
   return true;
 }
 
+/// A pointwise op on splats is a splat, whatever its size: one element is evaluated.
+static bool foldPointwiseSplat(Operation *op) {
+  if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumOperands() == 0 ||
+      op->getNumResults() != 1)
+    return false;
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  OpBuilder builder(op);
+  SmallVector<Operation *> temporary;
+  bool splats =
+      type.getNumElements() > 0 && llvm::all_of(op->getOperands(), [&](Value operand) {
+        auto constant = operand.getDefiningOp<ConstantOp>();
+        auto splat =
+            constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+        if (!splat)
+          return false;
+        auto one = RankedTensorType::get({}, splat.getElementType());
+        temporary.push_back(ConstantOp::create(builder, op->getLoc(), splat.resizeSplat(one)));
+        return true;
+      });
+  bool folded = false;
+  if (splats) {
+    Operation *scalar = builder.clone(*op);
+    for (auto [operand, constant] : llvm::zip(scalar->getOpOperands(), temporary))
+      operand.set(constant->getResult(0));
+    scalar->getResult(0).setType(RankedTensorType::get({}, type.getElementType()));
+    if (foldByEvaluation(scalar)) {
+      auto last = cast<ConstantOp>(scalar->getPrevNode());
+      Value value = ConstantOp::create(builder, op->getLoc(),
+                                       cast<DenseElementsAttr>(last.getValue()).resizeSplat(type));
+      op->getResult(0).replaceAllUsesWith(value);
+      folded = true;
+      temporary.push_back(last);
+    }
+    temporary.push_back(scalar);
+  }
+  for (Operation *t : llvm::reverse(temporary))
+    t->erase();
+  return folded;
+}
+
 namespace {
 struct FoldConstantsPass : gpucc::impl::FoldConstantsBase<FoldConstantsPass> {
   using FoldConstantsBase::FoldConstantsBase;
@@ -76,7 +116,8 @@ struct FoldConstantsPass : gpucc::impl::FoldConstantsBase<FoldConstantsPass> {
     getOperation().walk([&](Operation *op) {
       if (op->getParentOp() != getOperation())
         return; // clusters are finished
-      if (foldSplat(op) || (foldable(op, maxElements) && foldByEvaluation(op))) {
+      if (foldSplat(op) || foldPointwiseSplat(op) ||
+          (foldable(op, maxElements) && foldByEvaluation(op))) {
         ++numFolded;
         dead.push_back(op);
       }

@@ -33,10 +33,6 @@ FunctionMemory::FunctionMemory(func::FuncOp function) : function(function) {
     index[&op] = static_cast<int>(ops.size());
     ops.push_back(&op);
   }
-  for (auto [i, op] : llvm::enumerate(ops))
-    for (Value operand : op->getOperands())
-      if (Value root = rootOf(operand); isa<BlockArgument>(root))
-        readers[root].push_back(static_cast<int>(i));
   findPlaced();
 }
 
@@ -46,6 +42,10 @@ bool FunctionMemory::inArena(Value root) const {
 }
 
 void FunctionMemory::findPlaced() {
+  llvm::DenseMap<Value, int> lastReader;
+  for (auto [i, op] : llvm::enumerate(ops))
+    for (Value operand : op->getOperands())
+      lastReader[rootOf(operand)] = static_cast<int>(i);
   Operation *ret = function.getBody().front().getTerminator();
   for (auto [i, value] : llvm::enumerate(ret->getOperands())) {
     Value root = rootOf(value);
@@ -60,9 +60,9 @@ void FunctionMemory::findPlaced() {
       continue;
     }
     Value old = function.getArgument(static_cast<unsigned>(alias.getInt()));
-    writer[old] = index.lookup(op);
-    auto it = readers.find(old);
-    if (it == readers.end() || it->second.back() <= index.lookup(op))
+    overwrites[op].push_back(old);
+    auto it = lastReader.find(old);
+    if (it == lastReader.end() || it->second <= index.lookup(op))
       placed.insert(root);
   }
 }
@@ -74,29 +74,25 @@ static bool isOrdered(Operation *op) {
   return collective || !isMemoryEffectFree(op);
 }
 
-void FunctionMemory::addCollectiveEdges(solvers::OrderProblem &problem) const {
+void FunctionMemory::addStateEdges(solvers::OrderProblem &problem, size_t count,
+                                   llvm::function_ref<Operation *(size_t)> opAt) const {
   int last = -1;
-  for (auto [i, op] : llvm::enumerate(ops)) {
+  llvm::DenseMap<Value, std::vector<int>> readers;
+  for (size_t i = 0; i < count; ++i) {
+    Operation *op = opAt(i);
+    int now = static_cast<int>(i);
+    if (auto it = overwrites.find(op); it != overwrites.end())
+      for (Value old : it->second)
+        for (int reader : readers[old])
+          problem.precedence.push_back({reader, now});
+    for (Value operand : op->getOperands())
+      if (Value root = rootOf(operand); isa<BlockArgument>(root))
+        readers[root].push_back(now);
     if (!isOrdered(op))
       continue;
     if (last >= 0)
-      problem.precedence.push_back({last, static_cast<int>(i)});
-    last = static_cast<int>(i);
-  }
-}
-
-void FunctionMemory::addStateEdges(solvers::OrderProblem &problem) const {
-  func::FuncOp f = function;
-  for (BlockArgument argument : f.getArguments()) {
-    auto it = writer.find(argument);
-    if (it == writer.end())
-      continue;
-    auto reads = readers.find(argument);
-    if (reads == readers.end())
-      continue;
-    for (int reader : reads->second)
-      if (reader < it->second)
-        problem.precedence.push_back({reader, it->second});
+      problem.precedence.push_back({last, now});
+    last = now;
   }
 }
 
@@ -124,7 +120,6 @@ solvers::OrderProblem FunctionMemory::orderProblem() const {
       problem.tensors.push_back({arenaBytes(result), static_cast<int>(i), {}, isReturned(result)});
     }
   }
-  addCollectiveEdges(problem);
-  addStateEdges(problem);
+  addStateEdges(problem, ops.size(), [&](size_t i) { return ops[i]; });
   return problem;
 }

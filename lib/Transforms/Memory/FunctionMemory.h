@@ -51,15 +51,16 @@ public:
   /// is legal.
   solvers::OrderProblem orderProblem() const;
 
+  /// Precedence among `count` ops in a legal order: collectives and effects keep theirs, and an op
+  /// that overwrites state stays behind the readers of the old state that are before it.
+  void addStateEdges(solvers::OrderProblem &problem, size_t count,
+                     llvm::function_ref<mlir::Operation *(size_t)> opAt) const;
+
 private:
   void findPlaced();
-  void addStateEdges(solvers::OrderProblem &problem) const;
-  void addCollectiveEdges(solvers::OrderProblem &problem) const;
 
   llvm::DenseSet<mlir::Value> placed, returned;
-  /// Readers of each argument, ascending, and the op that overwrites it.
-  llvm::DenseMap<mlir::Value, std::vector<int>> readers;
-  llvm::DenseMap<mlir::Value, int> writer;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 2>> overwrites; ///< arguments
 };
 
 } // namespace gpucc::memory

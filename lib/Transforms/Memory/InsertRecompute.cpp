@@ -67,7 +67,7 @@ static int64_t otherPeak(ModuleOp module) {
   return peak;
 }
 
-/// Choices from least kept bytes to most.
+/// Choices between keeping the least and keeping all.
 static std::vector<Outcome> candidates(const RecomputeProblem &problem, int points) {
   solvers::KeepOptions options;
   options.stepBudget = problem.problem().ops.size() > 400 ? 40 : 80;
@@ -76,7 +76,7 @@ static std::vector<Outcome> candidates(const RecomputeProblem &problem, int poin
     if (s.feasible)
       result.push_back(problem.outcome(s));
   result.push_back(problem.unchanged());
-  return result;
+  return result; // some may be equal
 }
 
 static std::string describe(func::FuncOp f, const Outcome &before, const Outcome &chosen,
@@ -97,7 +97,7 @@ static std::string describe(func::FuncOp f, const Outcome &before, const Outcome
   int64_t last = -1;
   bool first = true;
   for (const Outcome &o : curve) {
-    if (o.crossing == last)
+    if (o.crossing == last || !o.solution.feasible)
       continue;
     os << (first ? "" : ",");
     point(o);
@@ -145,17 +145,24 @@ private:
                        std::optional<Budget> activations, int64_t persistent, int64_t other,
                        std::string &report) {
     Outcome before = problem.unchanged();
+    problem.reorder(before);
     std::vector<Outcome> curve = candidates(problem, static_cast<int>(points));
     int64_t most = persistent + std::max(before.peak, other);
     int64_t peakBudget = memory ? memory->of(most) - persistent : before.peak;
     int64_t keepBudget = activations ? activations->of(before.crossing) : before.crossing;
     if (activations)
       curve.push_back(problem.outcome(solvers::solveKeep(problem.problem(), keepBudget)));
+    llvm::stable_sort(curve, [](const Outcome &a, const Outcome &b) {
+      return a.solution.extraCost < b.solution.extraCost;
+    });
     const Outcome *best = nullptr;
-    for (const Outcome &o : curve) {
-      bool fits = o.solution.feasible && (!memory || std::max(o.peak, other) <= peakBudget) &&
+    for (Outcome &o : curve) {
+      if (!o.solution.feasible)
+        continue;
+      problem.reorder(o);
+      bool fits = (!memory || std::max(o.peak, other) <= peakBudget) &&
                   (!activations || o.crossing <= keepBudget);
-      if (fits && (!best || o.solution.extraCost < best->solution.extraCost))
+      if (fits && !best)
         best = &o;
     }
     if (!best)
@@ -171,8 +178,7 @@ private:
                      << before.crossing << " -> " << best->crossing << ", peak of values "
                      << before.peak << " -> " << best->peak << ", flops added "
                      << static_cast<int64_t>(best->flops);
-    if (!best->solution.recomputed.empty())
-      numCloned += static_cast<unsigned>(problem.apply(*best));
+    numCloned += static_cast<unsigned>(problem.apply(*best));
     return success();
   }
 

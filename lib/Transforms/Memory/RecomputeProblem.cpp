@@ -7,6 +7,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <functional>
+#include <numeric>
 
 using namespace mlir;
 using namespace gpucc;
@@ -119,35 +120,70 @@ std::vector<Run> RecomputeProblem::listRuns(const std::vector<char> &repeated) c
   return runs;
 }
 
-/// Lifetimes over the runs. A value is its root and whether it is the repeated copy.
-void RecomputeProblem::measure(Outcome &outcome, const std::vector<char> &repeated) const {
-  llvm::DenseMap<Value, std::pair<int, int>> lives[2]; // first, last run
-  int end = static_cast<int>(outcome.runs.size()), boundary = static_cast<int>(forward.size());
-  for (auto [position, run] : llvm::enumerate(outcome.runs)) {
-    int now = static_cast<int>(position);
+std::vector<char> RecomputeProblem::repeatedOf(const Outcome &outcome) const {
+  std::vector<char> repeated(keepOps.size(), 0);
+  for (int op : outcome.solution.recomputed)
+    repeated[static_cast<size_t>(op)] = 1;
+  return repeated;
+}
+
+/// Like FunctionMemory::orderProblem, over runs: a value is its root and whether it is the copy.
+solvers::OrderProblem RecomputeProblem::orderProblem(const Outcome &outcome) const {
+  std::vector<char> repeated = repeatedOf(outcome);
+  solvers::OrderProblem problem;
+  problem.numOps = static_cast<int>(outcome.runs.size());
+  llvm::DenseMap<Value, size_t> tensors[2];
+  llvm::DenseMap<Operation *, int> position[2];
+  for (auto [i, run] : llvm::enumerate(outcome.runs)) {
+    int now = static_cast<int>(i);
+    position[run.again][run.op] = now;
     bool late = run.again || isBackward.contains(run.op);
     for (Value operand : run.op->getOperands()) {
       Value root = rootOf(operand);
       bool copy = late && isRepeated(root, repeated);
-      if (auto it = lives[copy].find(root); it != lives[copy].end())
-        it->second.second = now;
+      // A view of a copy is a copy of the view: it has no run of its own.
+      Operation *producer = copy ? root.getDefiningOp() : operand.getDefiningOp();
+      if (copy && operand.getDefiningOp() && isBackward.contains(operand.getDefiningOp()))
+        problem.precedence.push_back({position[0].lookup(operand.getDefiningOp()), now});
+      if (producer)
+        problem.precedence.push_back({position[copy].lookup(producer), now});
+      auto it = tensors[copy].find(root);
+      if (it == tensors[copy].end())
+        continue;
+      std::vector<int> &consumers = problem.tensors[it->second].consumers;
+      if (consumers.empty() || consumers.back() != now)
+        consumers.push_back(now);
     }
-    for (Value result : run.op->getResults())
-      if (memory.inArena(result) || (run.again && memory.isReturned(result)))
-        lives[run.again][result] = {now, memory.isReturned(result) && !run.again ? end : now};
+    for (Value result : run.op->getResults()) {
+      bool returned = memory.isReturned(result);
+      if (!memory.inArena(result) && !(run.again && returned))
+        continue;
+      tensors[run.again][result] = problem.tensors.size();
+      problem.tensors.push_back({arenaBytes(result), now, {}, returned && !run.again});
+    }
   }
-  std::vector<int64_t> change(static_cast<size_t>(end) + 2, 0);
-  for (auto &copies : lives)
-    for (auto &[root, life] : copies) {
-      int64_t bytes = arenaBytes(root);
-      change[static_cast<size_t>(life.first)] += bytes;
-      change[static_cast<size_t>(life.second) + 1] -= bytes;
-      if (life.first < boundary && life.second >= boundary && !memory.isReturned(root))
-        outcome.crossing += bytes;
+  memory.addStateEdges(problem, outcome.runs.size(), [&](size_t i) { return outcome.runs[i].op; });
+  return problem;
+}
+
+int64_t RecomputeProblem::crossingBytes(const Outcome &outcome) const {
+  std::vector<char> repeated = repeatedOf(outcome);
+  llvm::DenseSet<Value> crossing;
+  for (const Run &run : outcome.runs) {
+    if (!run.again && !isBackward.contains(run.op))
+      continue;
+    for (Value operand : run.op->getOperands()) {
+      Value root = rootOf(operand);
+      Operation *op = root.getDefiningOp();
+      if (op && !isFree(op) && !isBackward.contains(op) && !memory.isReturned(root) &&
+          !isRepeated(root, repeated))
+        crossing.insert(root);
     }
-  int64_t live = 0;
-  for (int64_t delta : change)
-    outcome.peak = std::max(outcome.peak, live += delta);
+  }
+  int64_t bytes = 0;
+  for (Value root : crossing)
+    bytes += arenaBytes(root);
+  return bytes;
 }
 
 Outcome RecomputeProblem::unchanged() const {
@@ -156,17 +192,39 @@ Outcome RecomputeProblem::unchanged() const {
   return outcome(all);
 }
 
+static std::vector<int> identity(size_t size) {
+  std::vector<int> order(size);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 Outcome RecomputeProblem::outcome(const solvers::KeepSolution &solution) const {
   Outcome result;
   result.solution = solution;
-  std::vector<char> repeated(keepOps.size(), 0);
-  for (int op : solution.recomputed) {
-    repeated[static_cast<size_t>(op)] = 1;
+  for (int op : solution.recomputed)
     result.flops += workOf(keepOps[static_cast<size_t>(op)]).first;
-  }
-  result.runs = listRuns(repeated);
-  measure(result, repeated);
+  result.runs = listRuns(repeatedOf(result));
+  result.crossing = crossingBytes(result);
+  result.peak = solvers::peakOfOrder(orderProblem(result), identity(result.runs.size()));
   return result;
+}
+
+void RecomputeProblem::reorder(Outcome &outcome) const {
+  solvers::OrderProblem problem = orderProblem(outcome);
+  solvers::OrderOptions quick;
+  quick.start = identity(outcome.runs.size());
+  quick.stepBudget = 1000;
+  quick.beamWidth = 4;
+  quick.windowRounds = 1;
+  quick.windowSize = 8;
+  solvers::OrderSolution solution = solvers::solveOrder(problem, quick);
+  if (solution.peak >= outcome.peak || !solvers::verifyOrder(problem, solution.order).empty())
+    return;
+  std::vector<Run> runs;
+  for (int i : solution.order)
+    runs.push_back(outcome.runs[static_cast<size_t>(i)]);
+  outcome.runs = std::move(runs);
+  outcome.peak = solution.peak;
 }
 
 int64_t RecomputeProblem::apply(const Outcome &outcome) {

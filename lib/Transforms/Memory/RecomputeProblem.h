@@ -28,8 +28,8 @@ struct Run {
 struct Outcome {
   solvers::KeepSolution solution;
   std::vector<Run> runs;
-  int64_t crossing = 0; ///< bytes alive from forward to backward
-  int64_t peak = 0;     ///< most bytes of the arena alive at once
+  int64_t crossing = 0; ///< bytes that forward makes and backward reads
+  int64_t peak = 0;     ///< most bytes of the arena alive at once, in the order of the runs
   double flops = 0;     ///< of the repeated ops
 };
 
@@ -44,6 +44,8 @@ public:
   /// The program as it is: forward first, nothing repeated.
   Outcome unchanged() const;
   Outcome outcome(const solvers::KeepSolution &solution) const;
+  /// The same runs in an order with a lower peak, where a quick search finds one.
+  void reorder(Outcome &outcome) const;
 
   /// Puts the runs into the function: moves ops, clones the repeated ones, and lets the readers in
   /// backward read the clones. The number of clones.
@@ -53,8 +55,10 @@ private:
   void split();
   void addTensors();
   int tensorOf(mlir::Value root);
+  std::vector<char> repeatedOf(const Outcome &outcome) const;
   std::vector<Run> listRuns(const std::vector<char> &repeated) const;
-  void measure(Outcome &outcome, const std::vector<char> &repeated) const;
+  solvers::OrderProblem orderProblem(const Outcome &outcome) const;
+  int64_t crossingBytes(const Outcome &outcome) const;
   bool isRepeated(mlir::Value root, const std::vector<char> &repeated) const;
 
   FunctionMemory memory;
