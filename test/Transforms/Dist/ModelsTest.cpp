@@ -56,6 +56,40 @@ TEST(Decoder, PipelineWithTiedEmbedding) {
   expectProof("decoder.mlir", "dp=2 tp=2", 2, 2);
 }
 
+// Query, key and value as one weight: split first, or every rank would gather all heads.
+TEST(Decoder, FusedProjectionIsSplit) {
+  ProofOptions options;
+  std::string train = "gpucc-differentiate{loss=cross-entropy},gpucc-add-optimizer{optimizer=adamw}";
+  options.steps = 1;
+  options.pipeline = "gpucc-propagate{tp=2},gpucc-partition{keep-shardings=true}";
+  options.before = train;
+  Proof whole = prove(readInput("fused.mlir"), options);
+  EXPECT_TRUE(whole.equal()) << whole.dump().substr(0, 4000);
+  options.before = "gpucc-split-fused-projections," + train;
+  Proof split = prove(readInput("fused.mlir"), options);
+  EXPECT_TRUE(split.equal()) << split.dump().substr(0, 4000);
+  EXPECT_NE(split.ir.find("l0.qkv.weight@16"), std::string::npos);
+  EXPECT_EQ(split.ir.find("\"l0.qkv.weight\""), std::string::npos);
+  EXPECT_LT(split.collectives, whole.collectives);
+}
+
+// What follows partitioning keeps the meaning: buckets, overlap, outermost blocks.
+TEST(Decoder, CollectivesPreparedForCommunicators) {
+  ProofOptions options;
+  options.steps = 1;
+  options.microBatches = 2;
+  options.before = "gpucc-assign-stages{pp=2},gpucc-differentiate{loss=cross-entropy},"
+                   "gpucc-add-optimizer{optimizer=adamw clip-norm=1.0}";
+  for (const char *pins : {"dp=2 zero=1 reduce-gradients=step", "tp=2 sp=on", "dp=2 tp=2 reduce-gradients=step"}) {
+    options.pipeline = std::string("gpucc-propagate{pp=2 micro-batches=2 ") + pins +
+                       "},gpucc-cut-stages{micro-batches=2},gpucc-partition{keep-shardings=true},"
+                       "gpucc-bucket-collectives{bucket-bytes=3000},gpucc-overlap-collectives,"
+                       "gpucc-prepare-collectives,gpucc-verify-collectives";
+    Proof p = prove(readInput("decoder.mlir"), options);
+    EXPECT_TRUE(p.equal()) << pins << "\n" << p.dump().substr(0, 6000);
+  }
+}
+
 TEST(Convolution, EveryLayout) {
   expectProof("conv.mlir", "dp=2");
   expectProof("conv.mlir", "dp=4 zero=1", 1, 2);

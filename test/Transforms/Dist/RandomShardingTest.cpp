@@ -71,7 +71,10 @@ private:
     OpStrategy strategy = OpStrategy::replicated(rule);
     for (const std::string &axis : shuffledAxes()) {
       OpStrategy next = strategy;
-      if (!rule.factors.empty())
+      auto flows = partialFlows(rule);
+      if (!flows.empty() && random() % 4 == 0)
+        next.flows.push_back({axis, flows[random() % flows.size()]});
+      else if (!rule.factors.empty())
         next.factorAxes[random() % rule.factors.size()].push_back(axis);
       if (checkStrategy(rule, next, mesh).empty() && !mixesCombiners(rule, next))
         strategy = next;

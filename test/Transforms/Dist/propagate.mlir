@@ -20,9 +20,10 @@
 // TP:         graph.contract {{.*}}dist.sharding = [#dist.sharding<[{}, {}, {"tp"}]>]
 // TP:         graph.unary relu {{.*}}dist.sharding = [#dist.sharding<[{}, {}, {"tp"}]>]
 // TP:         %[[Y:.*]] = graph.contract {{.*}}dist.sharding = [#dist.sharding<[{}, {}, {}], partial = ["tp"] sum>]
-// TP:         %[[W:.*]] = dist.reshard %[[Y]] on @mesh from <[{}, {}, {}], partial = ["tp"] sum> to <[{}, {}, {}]>
+// TP:         %[[S:.*]] = graph.binary add %[[Y]], %[[Y]] {{.*}}partial = ["tp"] sum
+// TP:         %[[W:.*]] = dist.reshard %[[S]] on @mesh from <[{}, {}, {}], partial = ["tp"] sum> to <[{}, {}, {}]>
 // TP-NOT:     dist.reshard
-// TP:         graph.binary add %[[W]]
+// TP:         graph.unary tanh %[[W]]
 
 // With sequence parallelism the residual is split along the sequence (dimension 1), not the batch.
 // SP-LABEL: func.func @main(

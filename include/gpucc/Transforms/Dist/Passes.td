@@ -44,6 +44,28 @@ def Propagate : Pass<"gpucc-propagate", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpucc::dist::DistDialect", "::gpucc::graph::GraphDialect"];
 }
 
+def SplitFusedProjections : Pass<"gpucc-split-fused-projections", "::mlir::ModuleOp"> {
+  let summary = "splits a weight whose product is only ever used in slices";
+  let description = [{
+    Before differentiation, under tensor parallelism. The pieces are state of their own, named
+    `<initializer>@<first column>`, with `start` in their #base.state.
+
+    Before:
+    ```
+    %0 = graph.contract %x, %w ... -> tensor<8x48xf32>
+    %q = graph.slice %0 {start = array<i64: 0, 0>, sizes = array<i64: 8, 16>, ...}
+    %k = graph.slice %0 {start = array<i64: 0, 16>, ...}   %v = ...
+    ```
+    After:
+    ```
+    %q = graph.contract %x, %w0 ... -> tensor<8x16xf32>   // %w0: base.name = "w@0", start = [0, 0]
+    %k = graph.contract %x, %w1 ...                        // %w1: base.name = "w@16", start = [0, 16]
+    ```
+  }];
+  let statistics = [Statistic<"numSplit", "split", "projections split">];
+  let dependentDialects = ["::gpucc::graph::GraphDialect"];
+}
+
 def NumberOps : Pass<"gpucc-number-ops", "::mlir::ModuleOp"> {
   let summary = "numbers the ops of each function, to find them again after partitioning";
   let description = [{
