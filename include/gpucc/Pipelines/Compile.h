@@ -70,10 +70,10 @@ private:
   std::unique_ptr<State> state;
 };
 
-/// For a module that is at Phase::Graph already (the ONNX node tests): the rest of the way. False
-/// with the first error's text.
-bool compileGraphModule(mlir::ModuleOp module, const CompileOptions &options,
-                        const std::string &folder, const std::string &path, std::string &error);
+/// For a module that is at Phase::Graph already (the ONNX node tests): the rest of the way. The
+/// exit code, with the first error's text.
+int compileGraphModule(mlir::ModuleOp module, const CompileOptions &options,
+                       const std::string &folder, const std::string &path, std::string &error);
 
 } // namespace gpucc
 

@@ -52,9 +52,10 @@ struct CompileOptions {
   TargetSpec target;
   std::string precision = "f32"; ///< f32, tf32, bf16, f16, mixed-bf16
   std::optional<TrainSpec> train;
-  int64_t ranks = 1;
+  int64_t ranks = 1; ///< 0, with a machine: all its devices
   Pins pins;
   std::string machine;           ///< built-in name or file; empty: no search
+  std::string dumpProblem;       ///< file for the planning problem as JSON; empty: none
   std::string memoryBudget;      ///< "", bytes ("12GiB") or ratio of the peak ("0.5")
   unsigned jobs = 2;
   std::string cacheFolder;       ///< compiled kernels; empty = the user's cache

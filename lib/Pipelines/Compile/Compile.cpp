@@ -1,6 +1,7 @@
 //===- Compile.cpp - from a model file to a plan file ---------------------===//
 #include "gpucc/Pipelines/Compile.h"
 
+#include "CodeTypes.h"
 #include "Kernels.h"
 #include "Phases.h"
 #include "dialects/Frontend/Frontend.h"
@@ -145,6 +146,8 @@ int Compilation::runTo(Phase phase) {
   for (int next = static_cast<int>(s.reached) + 1; next <= static_cast<int>(phase); ++next) {
     auto nextPhase = static_cast<Phase>(next);
     s.say(std::string("phase ") + name(nextPhase));
+    if (nextPhase == Phase::Fuse && failed(verifyCodeTypes(*s.module)))
+      return 3;
     PassManager pm(s.context.get());
     buildPhase(pm, nextPhase, s.options);
     if (failed(pm.run(*s.module)))
@@ -185,7 +188,7 @@ int Compilation::writePlan(const std::string &path) {
   return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels)) ? 2 : 0;
 }
 
-bool gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
+int gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
                                const std::string &folder, const std::string &path,
                                std::string &error) {
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &d) {
@@ -197,12 +200,15 @@ bool gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
   registerAllDialects(registry);
   cuda::registerCudaTarget(registry);
   module.getContext()->appendDialectRegistry(registry);
+  if (failed(verifyCodeTypes(module)))
+    return 3;
   PassManager pm(module.getContext());
   for (Phase phase : {Phase::Graph, Phase::Fuse, Phase::Kernel, Phase::Sched, Phase::Plan})
     buildPhase(pm, phase, options);
   std::vector<KernelReport> kernels;
-  return succeeded(pm.run(module)) &&
-         succeeded(finishPlan(module, options, folder, path, kernels));
+  bool ok = succeeded(pm.run(module)) &&
+            succeeded(finishPlan(module, options, folder, path, kernels));
+  return ok ? 0 : 2;
 }
 
 int Compilation::evaluate(const std::map<std::string, HostTensor> &arguments,

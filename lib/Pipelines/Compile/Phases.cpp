@@ -12,6 +12,7 @@
 #include "gpucc/Transforms/Fusion/Passes.h"
 #include "gpucc/Transforms/Graph/Passes.h"
 #include "gpucc/Transforms/Memory/Passes.h"
+#include "gpucc/Transforms/Planning/Passes.h"
 #include "gpucc/Transforms/Training/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -28,11 +29,13 @@ static void buildGraphPhase(OpPassManager &pm, const CompileOptions &) {
 
 /// Mixed precision first, so that backward inherits the types and masters stay f32; CSE last, because the
 /// search must see what backward really computes.
-static void buildTrainPhase(OpPassManager &pm, const CompileOptions &options) {
+static void buildTrainPhase(OpPassManager &pm, const CompileOptions &options, bool trial = false) {
   MixedPrecisionOptions precision;
   precision.precision = options.precision;
   if (!options.train) {
     pm.addPass(createMixedPrecision(precision));
+    if (trial)
+      pm.addPass(createMarkSegments());
     return;
   }
   const TrainSpec &train = *options.train;
@@ -44,7 +47,9 @@ static void buildTrainPhase(OpPassManager &pm, const CompileOptions &options) {
   DifferentiateOptions differentiate;
   differentiate.loss = train.loss;
   differentiate.ignoreIndex = train.ignoreIndex;
-  if (options.pins.pp.value_or(1) > 1) { // before differentiation, which hands the stage on
+  if (trial) { // handed on likewise
+    pm.addPass(createMarkSegments());
+  } else if (options.pins.pp.value_or(1) > 1) { // before differentiation, which hands the stage on
     AssignStagesOptions stages;
     stages.stages = *options.pins.pp;
     pm.addPass(createAssignStages(stages));
@@ -130,6 +135,11 @@ static void buildSchedPhase(OpPassManager &pm, const CompileOptions &options) {
 /// Offsets last: with several streams lifetimes follow happens-before, not list position.
 static void buildPlanPhase(OpPassManager &pm, const CompileOptions &) {
   pm.addPass(createSchedToPlan());
+}
+
+void gpucc::buildTrial(OpPassManager &pm, const CompileOptions &options) {
+  buildGraphPhase(pm, options);
+  buildTrainPhase(pm, options, true);
 }
 
 void gpucc::buildPhase(OpPassManager &pm, Phase phase, const CompileOptions &options) {

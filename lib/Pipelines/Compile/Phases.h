@@ -10,6 +10,10 @@ namespace gpucc {
 /// Appends the passes that lead from the phase before to `phase`.
 void buildPhase(mlir::OpPassManager &pm, Phase phase, const CompileOptions &options);
 
+/// From Phase::Graph to the module that the layout search looks at: the train phase, with marks where
+/// a pipeline may be cut.
+void buildTrial(mlir::OpPassManager &pm, const CompileOptions &options);
+
 /// Registers `--gpucc-phase-<name>` for gpucc-opt, with default options.
 void registerPhasePipelines();
 

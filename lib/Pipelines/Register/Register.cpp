@@ -25,6 +25,9 @@
 #ifdef GPUCC_HAS_TransformsMemory
 #include "gpucc/Transforms/Memory/Passes.h"
 #endif
+#ifdef GPUCC_HAS_TransformsPlanning
+#include "gpucc/Transforms/Planning/Passes.h"
+#endif
 #include "gpucc/Transforms/Training/Passes.h"
 #ifdef GPUCC_HAS_ConversionKernelToThreads
 #include "gpucc/Conversion/KernelToLoops/Passes.h"
@@ -94,6 +97,9 @@ void gpucc::registerAllPasses() {
 #endif
 #ifdef GPUCC_HAS_TransformsDist
   registerTransformsDistPasses();
+#endif
+#ifdef GPUCC_HAS_TransformsPlanning
+  registerTransformsPlanningPasses();
 #endif
 #ifdef GPUCC_HAS_ConversionKernelToThreads
   registerTransformsKernelPasses();

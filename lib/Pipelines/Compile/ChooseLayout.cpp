@@ -1,0 +1,132 @@
+//===- ChooseLayout.cpp - the layout that --machine asks for --------------===//
+#include "ChooseLayout.h"
+
+#include "Phases.h"
+#include "dialects/Plan/Plan.h"
+#include "gpucc/Planner/Plan.h"
+#include "gpucc/Transforms/Planning/ExtractProblem.h"
+#include "lib/Transforms/Memory/Budget.h"
+
+#include <fstream>
+
+using namespace mlir;
+using namespace gpucc;
+
+/// "h100" is the 8-device node of that name.
+static std::string machineName(const std::string &given) {
+  const auto &builtin = cost::builtinMachines();
+  return builtin.count(given + "-8") ? given + "-8" : given;
+}
+
+static planner::Pins pinsOf(const CompileOptions &options, bool symbolicBatch) {
+  const Pins &given = options.pins;
+  planner::Pins pins;
+  pins.dp = given.dp;
+  pins.tp = given.tp;
+  pins.pp = given.pp;
+  pins.zero = given.zero;
+  pins.sp = given.sequence;
+  pins.microBatches = given.microBatches;
+  if (given.schedule)
+    pins.schedule = solvers::parseScheduleKind(*given.schedule);
+  if (!pins.microBatches && (!options.train || !symbolicBatch))
+    pins.microBatches = 1;
+  if (!options.train && !pins.pp)
+    pins.pp = 1; // stages are cut from training steps only
+  return pins;
+}
+
+/// What the planner may spend on one rank: the user's budget in bytes, else the device's memory.
+static LogicalResult setMemory(ModuleOp trial, const CompileOptions &options, planner::PlanProblem &problem) {
+  if (options.memoryBudget.empty())
+    return success();
+  std::string error;
+  std::optional<memory::Budget> budget = memory::Budget::parse(options.memoryBudget, error);
+  if (!budget)
+    return trial.emitError() << "--memory-budget: " << error;
+  if (budget->ratio == 0)
+    problem.memoryLimit = std::min(problem.machine.device.memoryBytes,
+                                   static_cast<double>(budget->bytes) + problem.machine.device.contextBytes);
+  return success();
+}
+
+/// The chosen layout as if the user had pinned it.
+static void writeBack(const planner::PlanProblem &problem, const planner::PlanResult &result,
+                      CompileOptions &options) {
+  const planner::Candidate &best = result.best;
+  Pins &pins = options.pins;
+  pins.dp = best.dp;
+  pins.tp = best.tp;
+  pins.pp = best.pp;
+  if (!pins.sequence)
+    pins.sequence = best.tp > 1 && result.usesSequence(problem);
+  options.ranks = problem.numRanks();
+  if (!options.train)
+    return;
+  pins.microBatches = best.microBatches;
+  pins.zero = best.zero;
+  pins.schedule = solvers::name(best.schedule);
+  if (options.memoryBudget.empty())
+    options.memoryBudget =
+        std::to_string(static_cast<int64_t>(problem.memoryPerRank() - problem.machine.device.contextBytes));
+}
+
+LogicalResult gpucc::chooseLayout(ModuleOp trial, CompileOptions &options, LayoutChoice &choice) {
+  cost::MachineOrError loaded = cost::loadMachine(machineName(options.machine));
+  if (std::string *wrong = std::get_if<std::string>(&loaded))
+    return trial.emitError() << *wrong;
+  bool symbolicBatch = hasSymbolicBatch(trial) && !options.profiles.empty();
+  PassManager pm(trial.getContext());
+  buildTrial(pm, options);
+  if (failed(pm.run(trial)))
+    return failure();
+  FailureOr<planner::PlanProblem> problem = extractPlanProblem(trial);
+  if (failed(problem))
+    return failure();
+  problem->machine = std::get<cost::Machine>(loaded);
+  problem->ranks = options.ranks;
+  problem->tf32 = options.precision == "tf32";
+  problem->pins = pinsOf(options, symbolicBatch);
+  if (failed(setMemory(trial, options, *problem)))
+    return failure();
+  if (!options.dumpProblem.empty()) {
+    std::ofstream file(options.dumpProblem);
+    if (!(file << planner::toJson(*problem) << '\n'))
+      return trial.emitError() << "cannot write '" << options.dumpProblem << "'";
+  }
+  planner::PlanResult result = planner::planLayout(*problem);
+  if (!result.error.empty())
+    return trial.emitError() << result.error;
+  writeBack(*problem, result, options);
+  choice.layout = result.best.dump();
+  choice.explanation = result.explainJson(*problem);
+  choice.machine = problem->machine.name;
+  choice.memoryLimit = problem->machine.device.memoryBytes - problem->machine.device.contextBytes;
+  return success();
+}
+
+LogicalResult gpucc::verifyMemory(ModuleOp module, const LayoutChoice &choice) {
+  for (plan::ProgramOp program : module.getOps<plan::ProgramOp>()) {
+    double total = 0, largest = 0;
+    StringRef largestName;
+    for (plan::ArenaOp arena : program.getOps<plan::ArenaOp>()) {
+      auto bytes = static_cast<double>(arena.getBytes());
+      total += bytes;
+      if (bytes > largest)
+        largest = bytes, largestName = arena.getSymName();
+    }
+    if (total <= choice.memoryLimit)
+      continue;
+    InFlightDiagnostic error = program.emitError("a rank of this program needs ")
+                               << static_cast<int64_t>(total) << " bytes; a device of " << choice.machine
+                               << " has " << static_cast<int64_t>(choice.memoryLimit)
+                               << " left beside driver and libraries";
+    error.attachNote() << "the largest arena is '" << largestName << "' with "
+                       << static_cast<int64_t>(largest) << " bytes";
+    error.attachNote() << "the layout was " << choice.layout
+                       << "; use more ranks, --pin micro-batches=N with more of them, or a lower "
+                          "--memory-budget";
+    return error;
+  }
+  return success();
+}

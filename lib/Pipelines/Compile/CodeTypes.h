@@ -1,0 +1,15 @@
+//===- CodeTypes.h - element types that have code ----------------*- C++ -*-===//
+#ifndef GPUCC_LIB_PIPELINES_COMPILE_CODETYPES_H
+#define GPUCC_LIB_PIPELINES_COMPILE_CODETYPES_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace gpucc {
+
+/// The graph dialect and the reference evaluator know more element types than the code generators:
+/// f8 and 4-bit integers. Emits one error that names every op with such a value.
+mlir::LogicalResult verifyCodeTypes(mlir::ModuleOp module);
+
+} // namespace gpucc
+
+#endif // GPUCC_LIB_PIPELINES_COMPILE_CODETYPES_H
