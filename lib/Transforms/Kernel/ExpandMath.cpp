@@ -1,12 +1,13 @@
 //===- ExpandMath.cpp - math functions as arithmetic, on scalars ----------===//
 //
-// Steps: small floats to f32; own expansions; upstream's for the rest.
+// Steps: small floats to f32; f8 as bytes; own expansions; upstream's for the rest.
 //
 //   %y = math.tanh %x : bf16
 //   → %w = arith.extf %x : bf16 to f32 ; ... tanh of %w as arithmetic ... ; arith.truncf to bf16
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Transforms/Kernel/Passes.h"
+#include "lib/Transforms/Kernel/EightBitFloats.h"
 #include "lib/Transforms/Kernel/ScalarMath.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -20,9 +21,11 @@ namespace gpucc {
 using namespace mlir;
 using namespace gpucc;
 
-static bool isSmall(Type type) { return type.isBF16() || type.isF16(); }
+static bool isSmall(Type type) {
+  return type.isBF16() || type.isF16() || isEightBitFloat(type);
+}
 
-/// Computes f16 and bf16 in f32 and rounds after each operation. Conversions to and from wider
+/// Computes f16, bf16 and f8 in f32 and rounds after each operation. Conversions to and from wider
 /// types than f32 also go through f32, which is what the device has.
 static bool widen(Operation *op) {
   Dialect *dialect = op->getDialect();
@@ -130,6 +133,7 @@ struct ExpandMath : gpucc::impl::ExpandMathBase<ExpandMath> {
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops)
       numWidened += widen(op);
+    storeEightBitFloatsAsBytes(getOperation());
     RewritePatternSet patterns(&getContext());
     addOwn(patterns);
     addUpstream(patterns);

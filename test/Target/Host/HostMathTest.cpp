@@ -193,6 +193,84 @@ TEST(HostMath, SmallFloats) {
   }
 }
 
+// All 256 codes decode as the formats' definitions say; encoding rounds to the nearest code, halves to
+// even, found by search.
+TEST(HostMath, EightBitFloats) {
+  struct {
+    const char *type;
+    int mantissaBits, bias, infinity; ///< code of infinity, 0 = none
+  } formats[] = {{"f8E4M3FN", 3, 7, 0}, {"f8E5M2", 2, 15, 0x7c}};
+  for (auto &f : formats) {
+    auto value = [&](int code) -> double {
+      int m = code & ((1 << f.mantissaBits) - 1), e = (code & 0x7f) >> f.mantissaBits;
+      double sign = code & 0x80 ? -1 : 1;
+      if (f.infinity ? (code & 0x7f) > f.infinity : (code & 0x7f) == 0x7f)
+        return NAN;
+      if (f.infinity && (code & 0x7f) == f.infinity)
+        return sign * INFINITY;
+      return sign * (e ? std::ldexp(1 + std::ldexp(m, -f.mantissaBits), e - f.bias)
+                       : std::ldexp(m, 1 - f.bias - f.mantissaBits));
+    };
+    std::string text = R"(
+      kernel.func @decode(%x: memref<256xT>, %y: memref<256xf32>) {
+        kernel.program () in () { kernel.loop (%c) in (256) {
+          %0 = kernel.load %x[%c] : memref<256xT>
+          %1 = arith.extf %0 : T to f32
+          kernel.store %1, %y[%c] : memref<256xf32>
+        } }
+      }
+      kernel.func @encode(%x: memref<2000xf32>, %y: memref<2000xT>) {
+        kernel.program () in () { kernel.loop (%c) in (2000) {
+          %0 = kernel.load %x[%c] : memref<2000xf32>
+          %1 = arith.truncf %0 : f32 to T
+          kernel.store %1, %y[%c] : memref<2000xT>
+        } }
+      })";
+    for (size_t at; (at = text.find("T to")) != std::string::npos;)
+      text.replace(at, 1, f.type);
+    for (size_t at; (at = text.find("xT>")) != std::string::npos;)
+      text.replace(at, 3, std::string("x") + f.type + ">");
+    for (size_t at; (at = text.find("to T\n")) != std::string::npos;)
+      text.replace(at, 5, std::string("to ") + f.type + "\n");
+    Kernels k(text, levels().back());
+    std::vector<uint8_t> codes(256);
+    for (int i = 0; i < 256; ++i)
+      codes[i] = i;
+    std::vector<float> decoded(256);
+    k.run("decode", {codes.data(), decoded.data()});
+    for (int i = 0; i < 256; ++i)
+      ASSERT_TRUE(std::isnan(value(i)) ? std::isnan(decoded[i]) : decoded[i] == float(value(i)))
+          << f.type << " " << i << " " << decoded[i];
+    int largest = f.infinity ? f.infinity - 1 : 0x7e;
+    std::vector<float> x = randomFloats(2000, 3, -600, 600);
+    for (int i = 0; i < 1000; ++i)
+      x[i] = std::ldexp(x[i], -(i % 24));
+    for (int i = 0; i < largest; ++i) // halfway between neighbours, and a little beside
+      x[i] = float((value(i) + value(i + 1)) / 2) * (i % 3 == 0 ? 1 : i % 3 == 1 ? 1.0001f : 0.9999f);
+    x[500] = NAN, x[501] = INFINITY, x[502] = 1e9f, x[503] = -0.0f, x[504] = float(value(largest));
+    std::vector<uint8_t> encoded(2000);
+    k.run("encode", {x.data(), encoded.data()});
+    double step = value(largest) - value(largest - 1);
+    for (int i = 0; i < 2000; ++i) {
+      float a = std::abs(x[i]);
+      int want = 0;
+      if (std::isnan(a))
+        want = f.infinity ? 0x7e : 0x7f;
+      else if (a >= value(largest) + step / 2)
+        want = f.infinity ? f.infinity : 0x7f;
+      else
+        for (int c = 0; c <= largest; ++c) {
+          double d = std::abs(value(c) - a), best = std::abs(value(want) - a);
+          if (d < best || (d == best && c % 2 == 0))
+            want = c;
+        }
+      if (std::signbit(x[i]))
+        want |= 0x80;
+      ASSERT_EQ(int(encoded[i]), want) << f.type << " " << x[i];
+    }
+  }
+}
+
 TEST(HostMath, DoubleUsesTheLibrary) {
   Kernels k(unary("math.exp", "f64", 21), levels().back());
   std::vector<double> x(21), y(21);
