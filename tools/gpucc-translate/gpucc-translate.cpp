@@ -36,7 +36,6 @@ static cl::opt<std::string> target("to", cl::desc("frontend, graph, or cuda"), c
 static cl::opt<std::string> profile("profile", cl::desc("Sizes of symbolic dimensions: batch=1,"
                                                         "seq=16; profiles separated by ';'"));
 static cl::opt<bool> train("train", cl::desc("Float weights become state arguments"));
-static cl::list<std::string> freeze("freeze", cl::desc("Pattern of parameters not to train"));
 static cl::opt<bool> followLinks("follow-links",
                                  cl::desc("External data may be links out of the model's folder"));
 static cl::opt<bool> locations("locations", cl::desc("Print source locations"));
@@ -158,7 +157,6 @@ int main(int argc, char **argv) {
   }
   ConversionOptions conversion;
   conversion.train = train;
-  conversion.freeze.assign(freeze.begin(), freeze.end());
   std::string error;
   if (!parseProfiles(profile, conversion.profiles, error)) {
     errs() << "--profile: " << error << "\n";

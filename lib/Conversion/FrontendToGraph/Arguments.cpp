@@ -1,6 +1,5 @@
 //===- Arguments.cpp - inputs, weights, state and results of a model ------===//
 #include "lib/Conversion/FrontendToGraph/ModelConverter.h"
-#include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -56,6 +55,12 @@ bool ModelConverter::makeArguments() {
       fine = false;
       continue;
     }
+    if (tooLarge(*shape)) {
+      emitError(argument.getLoc()) << "input '" << name << "' has more than 2^40 elements";
+      worsen(outcome.status, frontend::Status::BadInput);
+      fine = false;
+      continue;
+    }
     Value value = entry->addArgument(RankedTensorType::get(*shape, element), argument.getLoc());
     values[argument] = value;
     inputNames[value] = name.str();
@@ -82,20 +87,12 @@ graph::WeightDataOp ModelConverter::weightData(frontend::InitializerOp op) {
       static_cast<int64_t>(*op.getBytes()));
 }
 
-bool ModelConverter::frozen(StringRef name) const {
-  for (const std::string &pattern : options.freeze)
-    if (auto glob = llvm::GlobPattern::create(pattern))
-      if (glob->match(name))
-        return true;
-  return false;
-}
-
 Value ModelConverter::stateArgument(frontend::InitializerOp op, RankedTensorType type) {
   weightData(op);
   Value value = entry->addArgument(type, op.getLoc());
   NamedAttrList attrs(valueAttributes(op.getName(), "state", Attribute()));
   attrs.set(base::stateAttr, base::StateAttr::get(builder.getContext(), base::StateRole::Param, "",
-                                                  !frozen(op.getName()), {}));
+                                                  /*trainable=*/true, {}));
   argumentAttributes.push_back(attrs.getDictionary(builder.getContext()));
   return value;
 }

@@ -30,6 +30,15 @@ int64_t frontend_to_graph::elementsOf(ArrayRef<int64_t> shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
 }
 
+bool frontend_to_graph::tooLarge(ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t d : shape)
+    if (d < 0 || llvm::MulOverflow(count, std::max<int64_t>(d, 1), count) ||
+        count > (int64_t(1) << 40))
+      return true;
+  return false;
+}
+
 void GraphBuilder::error(const Twine &text) {
   if (!broken)
     emitError(location) << text;
@@ -45,17 +54,10 @@ SmallVector<Value> GraphBuilder::finish(OperationState &state, ArrayRef<Type> ty
   unsigned results = state.types.size();
   if (types.size() != results)
     return poison(results);
-  // 2^40 elements are more than any machine has; a model that asks for more is broken.
   for (Type type : types)
-    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.hasStaticShape()) {
-      int64_t count = 1;
-      for (int64_t d : tensor.getShape())
-        if (llvm::MulOverflow(count, std::max<int64_t>(d, 1), count) ||
-            count > (int64_t(1) << 40)) {
-          error("a tensor of type " + llvm::Twine(tensor.getRank()) +
-                " dimensions would have more than 2^40 elements");
-          return poison(results);
-        }
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tooLarge(tensor.getShape())) {
+      error("a tensor would have more than 2^40 elements");
+      return poison(results);
     }
   state.types.assign(types.begin(), types.end());
   Operation *op = builder.create(state);
@@ -121,8 +123,10 @@ Value GraphBuilder::scalar(Type element, double value) {
 
 Value GraphBuilder::splat(RankedTensorType type, double value) {
   auto dtype = toDType(type.getElementType());
-  if (!dtype)
+  if (!dtype || tooLarge(type.getShape())) {
+    error("a tensor would have more than 2^40 elements");
     return poison(1).front();
+  }
   HostTensor one = gpucc::isFloat(*dtype)
                        ? HostTensor::scalarFloat(*dtype, value)
                        : HostTensor::scalarInt(*dtype, static_cast<int64_t>(value));
@@ -133,6 +137,10 @@ Value GraphBuilder::splat(RankedTensorType type, double value) {
 }
 
 Value GraphBuilder::iota(ArrayRef<int64_t> shape, int64_t dim, Type element) {
+  if (tooLarge(shape)) {
+    error("a tensor would have more than 2^40 elements");
+    return poison(1).front();
+  }
   return create<IotaOp>(Value(), RankedTensorType::get(shape, element), dim);
 }
 

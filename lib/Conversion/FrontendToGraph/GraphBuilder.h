@@ -37,6 +37,8 @@ int64_t rankOf(Value value);
 bool isFloat(Value value);
 bool isBool(Value value);
 int64_t elementsOf(llvm::ArrayRef<int64_t> shape);
+/// More than 2^40 elements (no machine holds them), or a negative size.
+bool tooLarge(llvm::ArrayRef<int64_t> shape);
 
 class GraphBuilder {
 public:

@@ -5,6 +5,9 @@ using namespace mlir;
 using namespace gpucc;
 using namespace gpucc::frontend_to_graph;
 
+/// Unrolled loops may not make programs without end.
+static constexpr int64_t maxConverted = 500000;
+
 void frontend_to_graph::worsen(frontend::Status &status, frontend::Status by) {
   if (by == frontend::Status::BadInput || status == frontend::Status::Ok)
     status = by;
@@ -74,6 +77,10 @@ bool ModelConverter::convertNode(frontend::NodeOp node) {
   StringRef kind = node.getKind();
   kind.consume_front("onnx.");
   std::string reason;
+  if (++converted > maxConverted) {
+    reportMissing(node, "its body is unrolled to more than " + Twine(maxConverted) + " nodes");
+    return poison();
+  }
   const Entry *entry = findRule(node.getDomain(), kind, node.getVersion(), reason);
   if (!entry) {
     reportMissing(node, reason);

@@ -55,7 +55,6 @@ private:
   graph::WeightDataOp weightData(frontend::InitializerOp op);
   mlir::DictionaryAttr valueAttributes(llvm::StringRef name, llvm::StringRef kind,
                                        mlir::Attribute dims);
-  bool frozen(llvm::StringRef name) const;
 
   mlir::ModuleOp module;
   frontend::GraphOp source;
@@ -74,6 +73,7 @@ private:
   llvm::MapVector<Value, Value> statistics;      ///< argument, its next value
   Value counter;
   int64_t ordinal = 0;
+  int64_t converted = 0; ///< nodes, those of unrolled bodies each time
 };
 
 /// Tells conversions apart by their worst: BadInput wins over Unsupported.

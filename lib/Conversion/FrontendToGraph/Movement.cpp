@@ -31,6 +31,10 @@ Value GraphBuilder::transpose(Value x, ArrayRef<int64_t> permutation) {
 Value GraphBuilder::broadcastDims(Value x, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   if (shapeOf(x) == shape)
     return x;
+  if (tooLarge(shape)) {
+    error("a tensor would have more than 2^40 elements");
+    return poison(1).front();
+  }
   // A splat stays a splat: big masks and bounds cost nothing.
   if (auto op = x.getDefiningOp<ConstantOp>())
     if (auto splat = dyn_cast<SplatElementsAttr>(op.getValue()); splat && elementsOf(shape) > 0)
@@ -125,6 +129,11 @@ Value GraphBuilder::pad(Value x, ArrayRef<int64_t> low, ArrayRef<int64_t> high, 
   if (llvm::all_of(low, [](int64_t p) { return p == 0; }) &&
       llvm::all_of(high, [](int64_t p) { return p == 0; }))
     return x;
+  auto huge = [](int64_t p) { return p > int64_t(1) << 40; };
+  if (llvm::any_of(low, huge) || llvm::any_of(high, huge)) {
+    error("padding of more than 2^40 elements");
+    return x;
+  }
   return create<PadOp>(PadKind::Constant, x, value, low, high, Dims(rankOf(x), 0));
 }
 

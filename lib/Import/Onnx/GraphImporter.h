@@ -99,6 +99,7 @@ private:
   llvm::StringMap<const ::onnx::FunctionProto *> functions; ///< by domain:name:overload
   std::vector<std::string> files;
   unsigned errors = 0;
+  int64_t imported = 0; ///< nodes, those of functions each time they are called
 };
 
 /// The names that a body reads from the graphs around it.

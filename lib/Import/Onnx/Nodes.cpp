@@ -7,8 +7,9 @@ using namespace mlir;
 using namespace gpucc;
 using namespace gpucc::onnx_import;
 
-/// Bodies and calls may nest this deep.
+/// Bodies and calls may nest this deep, and functions that call functions may make this many nodes.
 static constexpr unsigned maxDepth = 64;
+static constexpr int64_t maxNodes = 2000000;
 
 void gpucc::onnx_import::capturedNames(const ::onnx::GraphProto &body, llvm::StringSet<> &names) {
   llvm::StringSet<> own, used;
@@ -89,8 +90,15 @@ void GraphImporter::importNodes(const NodeList &nodes, StringRef graphName, Scop
   std::vector<int> order;
   if (!sortNodes(nodes, graphName, scope, order))
     return;
-  for (int i : order)
+  for (int i : order) {
+    if (++imported > maxNodes) {
+      if (imported == maxNodes + 1)
+        error(fileLocation, "the model has more than " + Twine(maxNodes) +
+                                " nodes once its functions are put in place");
+      return;
+    }
     importNode(nodes[i], i, scope, around);
+  }
 }
 
 bool GraphImporter::operands(const ::onnx::NodeProto &node, StringRef name, const Scope &scope,

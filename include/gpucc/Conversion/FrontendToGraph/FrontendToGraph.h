@@ -39,8 +39,6 @@ struct ConversionOptions {
   std::vector<ProfileBinding> profiles;
   /// Float initializers become state arguments; BatchNorm and Dropout train.
   bool train = false;
-  /// Parameters whose name matches one of these patterns (* and ?) are not trainable.
-  std::vector<std::string> freeze;
   /// Where the module's files lie; small weights that steer conversion are read from there.
   std::string folder;
   /// Inputs that are replaced by a constant (a Reshape's shape that the model takes as an input).

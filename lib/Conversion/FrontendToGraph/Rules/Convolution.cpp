@@ -92,6 +92,11 @@ static bool transposedPads(Node &n, ArrayRef<int64_t> in, ArrayRef<int64_t> kern
   StringRef automatic = n.getString("auto_pad", "NOTSET");
   bool same = automatic == "SAME_UPPER" || automatic == "SAME_LOWER";
   for (size_t d = 0; d < rank; ++d) {
+    constexpr int64_t most = 1 << 24;
+    if (std::max({in[d], kernel[d], window.strides[d], window.dilations[d], extra[d]}) > most) {
+      (void)n.invalid("a size, stride or dilation is above 2^24");
+      return false;
+    }
     int64_t full =
         window.strides[d] * (in[d] - 1) + extra[d] + (kernel[d] - 1) * window.dilations[d] + 1;
     low.push_back(window.low[d]);

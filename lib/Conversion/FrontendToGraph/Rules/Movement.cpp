@@ -44,9 +44,9 @@ static LogicalResult split(Node &n) {
     return failure();
   int64_t total = typeOf(n[0]).getDimSize(*dim), parts = n.numResults();
   if (!given) {
-    parts = n.getInt("num_outputs", parts);
-    if (parts < 1 || parts > 1 << 20)
-      return n.invalid("it has " + llvm::Twine(parts) + " results");
+    if (parts < 1 || n.getInt("num_outputs", parts) != parts)
+      return n.invalid("it has " + llvm::Twine(parts) + " results, but num_outputs is " +
+                       llvm::Twine(n.getInt("num_outputs", parts)));
     int64_t chunk = (total + parts - 1) / parts;
     for (int64_t i = 0; i < parts; ++i)
       sizes.push_back(std::clamp<int64_t>(total - i * chunk, 0, chunk));
@@ -191,6 +191,10 @@ static LogicalResult pad(Node &n) {
     auto dim = n.dimension(axis, rank);
     if (!dim)
       return failure();
+    constexpr int64_t most = int64_t(1) << 40;
+    if (std::min(pads[i], pads[i + axes.size()]) < -most ||
+        std::max(pads[i], pads[i + axes.size()]) > most)
+      return n.invalid("a pad is beyond 2^40");
     low[*dim] = pads[i];
     high[*dim] = pads[i + axes.size()];
   }
@@ -214,7 +218,7 @@ static LogicalResult pad(Node &n) {
 static LogicalResult depthToSpace(Node &n) {
   int64_t block = n.getInt("blocksize", 0);
   Dims s = shapeOf(n[0]);
-  if (s.size() != 4 || block < 1 || s[1] % (block * block) != 0)
+  if (s.size() != 4 || block < 1 || block > 1 << 20 || s[1] % (block * block) != 0)
     return n.invalid("it needs a rank-4 operand whose channels are a multiple of blocksize²");
   int64_t depth = s[1] / (block * block);
   bool crd = n.getString("mode", "DCR") == "CRD";
@@ -227,7 +231,7 @@ static LogicalResult depthToSpace(Node &n) {
 static LogicalResult spaceToDepth(Node &n) {
   int64_t b = n.getInt("blocksize", 0);
   Dims s = shapeOf(n[0]);
-  if (s.size() != 4 || b < 1 || s[2] % b != 0 || s[3] % b != 0)
+  if (s.size() != 4 || b < 1 || b > 1 << 20 || s[2] % b != 0 || s[3] % b != 0)
     return n.invalid("it needs a rank-4 operand whose spatial sizes are multiples of blocksize");
   Value x = n.g.reshape(n[0], {s[0], s[1], s[2] / b, b, s[3] / b, b});
   x = n.g.transpose(x, {0, 3, 5, 1, 2, 4});
@@ -251,6 +255,8 @@ static LogicalResult centerCropPad(Node &n) {
     auto dim = n.dimension(axis, rank);
     if (!dim)
       return failure();
+    if (size < 0 || size > int64_t(1) << 40)
+      return n.invalid("a size is negative or beyond 2^40");
     int64_t extra = size - typeOf(n[0]).getDimSize(*dim);
     // The smaller half comes first: floor for padding, and for cropping as well.
     low[*dim] = extra >= 0 ? extra / 2 : -(-extra / 2);

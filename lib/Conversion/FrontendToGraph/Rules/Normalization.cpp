@@ -163,8 +163,8 @@ static LogicalResult meanVariance(Node &n) {
 static LogicalResult localResponse(Node &n) {
   Dims shape = shapeOf(n[0]);
   int64_t size = n.getInt("size", 1);
-  if (shape.size() < 2 || size < 1 || size > 1 << 20)
-    return n.invalid("it needs channels and a size of 1 or more");
+  if (shape.size() < 2 || size < 1 || size > 1 << 10)
+    return n.invalid("it needs channels and a size from 1 to 1024");
   Dims low(shape.size(), 0), high(shape.size(), 0);
   low[1] = (size - 1) / 2;
   high[1] = size - 1 - low[1];

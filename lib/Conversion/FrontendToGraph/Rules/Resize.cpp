@@ -165,7 +165,8 @@ static bool readSizes(Node &n, unsigned scalesAt, SmallVector<Axis> &axes) {
     Axis &a = axes[*dim];
     double v = values->getFloat(i);
     a.scale = bySize ? v / a.in : v;
-    if (!(a.scale > 0) || a.in == 0 || a.in * a.scale > 1e9) {
+    if (!(a.scale > 0) || a.in == 0 || a.in * a.scale > double(1 << 24) ||
+        a.in * a.scale * a.in > double(1 << 28)) {
       (void)n.invalid("a scale is not positive, or the result too large");
       return false;
     }

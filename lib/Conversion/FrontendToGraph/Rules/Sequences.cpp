@@ -102,6 +102,10 @@ static LogicalResult colToImage(Node &n) {
     return n.invalid("its lists need one entry per spatial dimension");
   Dims windows, padded;
   for (size_t d = 0; d < spatial; ++d) {
+    constexpr int64_t most = 1 << 24;
+    if (std::max({(*image)[d], (*block)[d], pads[d], pads[d + spatial], dilations[d]}) > most ||
+        (*image)[d] < 0 || dilations[d] < 1)
+      return n.invalid("a size is negative or above 2^24");
     padded.push_back((*image)[d] + pads[d] + pads[d + spatial]);
     int64_t room = padded[d] - ((*block)[d] - 1) * dilations[d] - 1;
     if ((*block)[d] < 1 || strides[d] < 1 || pads[d] < 0 || pads[d + spatial] < 0 || room < 0)
@@ -111,6 +115,8 @@ static LogicalResult colToImage(Node &n) {
   int64_t cells = elementsOf(*block), count = elementsOf(windows);
   if (shape[2] != count || shape[1] % cells != 0)
     return n.invalid("the operand does not have one column per window");
+  if (cells > 1 << 24 || count > 1 << 24 || cells * count > 1 << 26)
+    return n.unsupported("images of more than 2^26 window elements");
   int64_t channels = shape[1] / cells, total = elementsOf(padded);
   // For each (cell, window): the linear position in the padded image.
   HostTensor at(gpucc::DType::I64, {cells * count});

@@ -135,8 +135,8 @@ static LogicalResult tile(Node &n) {
     return n.invalid("repeats has " + llvm::Twine(repeats->size()) + " entries for " +
                      llvm::Twine(dims.size()) + " dimensions");
   for (auto [d, r] : llvm::zip(dims, *repeats)) {
-    if (r < 0)
-      return n.invalid("a repeat is negative");
+    if (r < 0 || r > int64_t(1) << 20)
+      return n.invalid("a repeat is negative or above 2^20");
     spread.append({1, d});
     full.append({r, d});
     result.push_back(r * d);

@@ -132,9 +132,9 @@ static LogicalResult affineGrid(Node &n) {
   ArrayRef<int64_t> sizes = ArrayRef<int64_t>(*size).drop_front(2);
   int64_t points = 1;
   for (int64_t s : sizes) {
-    if (s < 1 || s > 1 << 16 || points > int64_t(1) << 24)
-      return n.invalid("a size is not from 1 to 65536, or the grid too large");
-    points *= s;
+    points *= std::clamp<int64_t>(s, 0, 1 << 25);
+    if (s < 1 || points > 1 << 24)
+      return n.invalid("a size is below 1, or the grid has more than 2^24 points");
   }
   bool corners = n.getInt("align_corners", 0) != 0;
   HostTensor grid(*toDType(elementOf(n[0])), {points, spatial + 1});
