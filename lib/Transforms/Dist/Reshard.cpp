@@ -123,7 +123,7 @@ private:
   bool allReduce() {
     Axes axes;
     for (const std::string &axis : now.partial)
-      if (!contains(to.partial, axis))
+      if (!contains(to.partial, axis) || now.partialKind != to.partialKind)
         axes.push_back(axis);
     if (axes.empty())
       return false;

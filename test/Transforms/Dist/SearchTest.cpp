@@ -82,6 +82,10 @@ TEST(Reshard, OneStepWhereOneIsEnough) {
   EXPECT_EQ(kinds(s({}, {}), s({}, {}, {"tp"})), "mask");
   // Slicing first halves what is reduced.
   EXPECT_EQ(kinds(s({}, {}, {"tp"}), s({"dp"}, {})), "slice all_reduce");
+  // A partial maximum is no partial sum.
+  Sharding maximum = s({}, {}, {"tp"});
+  maximum.partialKind = ReduceKind::Max;
+  EXPECT_EQ(kinds(maximum, s({}, {}, {"tp"})), "all_reduce mask");
   // The major axis leaves a dimension that keeps its minor one.
   EXPECT_EQ(kinds(s({"dp", "tp"}, {}), s({"tp"}, {})), "all_gather slice");
 }
