@@ -82,8 +82,8 @@ int64_t activationBytes(func::FuncOp f) {
       return;
     for (Value v : op->getOperands()) {
       Operation *producer = rootOf(v).getDefiningOp();
-      if (producer && !producer->hasAttr(base::backwardAttr) &&
-          !isa<graph::ConstantOp>(producer) && !returned.contains(rootOf(v)))
+      if (producer && !producer->hasAttr(base::backwardAttr) && !isa<graph::ConstantOp>(producer) &&
+          !returned.contains(rootOf(v)))
         alive.insert(rootOf(v));
     }
   });
@@ -106,7 +106,7 @@ protected:
     ASSERT_TRUE(module);
     DifferentiateOptions differentiate;
     differentiate.loss = "mse";
-    ASSERT_TRUE(run({createDifferentiate(differentiate)}));
+    ASSERT_TRUE(run(createDifferentiate(differentiate)));
     PassManager pm(&context);
     pm.addNestedPass<func::FuncOp>(createCSEPass());
     ASSERT_TRUE(succeeded(pm.run(*module)));
@@ -118,17 +118,16 @@ protected:
 
   func::FuncOp step() { return module->lookupSymbol<func::FuncOp>("step"); }
 
-  bool run(std::vector<std::unique_ptr<Pass>> passes) {
+  bool run(std::unique_ptr<Pass> pass) {
     PassManager pm(&context);
-    for (std::unique_ptr<Pass> &pass : passes)
-      pm.addPass(std::move(pass));
+    pm.addPass(std::move(pass));
     return succeeded(pm.run(*module));
   }
   bool recompute(const std::string &memory, const std::string &activations) {
     InsertRecomputeOptions options;
     options.memoryBudget = memory;
     options.activationBudget = activations;
-    return run({createInsertRecompute(options)});
+    return run(createInsertRecompute(options));
   }
   bool order() {
     PassManager pm(&context);
