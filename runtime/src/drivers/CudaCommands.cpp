@@ -1,4 +1,5 @@
 //===- CudaCommands.cpp - One command onto its stream ---------------------===//
+#include "core/DType.h"
 #include "drivers/CudaProgram.h"
 
 using namespace gpucc::rt;
@@ -82,8 +83,25 @@ Status CudaExecutable::collective(const Run &run, const plan::Command &command, 
   call.peer = source.peer() ? context.rank->evaluate(source.peer(), slot) : -1;
   call.source = source.source() ? context.rank->evaluate(source.source(), slot) : -1;
   call.name = command.name() ? command.name()->c_str() : "";
+  if (call.kind == plan::CollectiveKind::send)
+    return send(call, command, stream);
   std::unique_ptr<Request> request;
   return communicator->start(call, stream, request);
+}
+
+Status CudaExecutable::send(CollectiveCall call, const plan::Command &command,
+                            cuda::Stream stream) {
+  const cuda::DevicePointer place = outbox + outboxPlaces.at({stepIndex, &command});
+  GPUCC_RT_TRY(check(
+      cuda.fn.cuMemcpyAsync(place, pointer(call.input), dtypeBytes(call.dtype, call.count), stream),
+      "cuMemcpyAsync"));
+  GPUCC_RT_TRY(check(cuda.fn.cuEventRecord(outboxEvent, stream), "cuEventRecord"));
+  GPUCC_RT_TRY(check(cuda.fn.cuStreamWaitEvent(outboxStream, outboxEvent, 0), "cuStreamWaitEvent"));
+  outboxUsed = true;
+  call.input = reinterpret_cast<const void *>(place);
+  std::unique_ptr<Request> request;
+  const uint32_t communicator = command.body_as_Collective()->communicator();
+  return (*context.communicators)[communicator]->start(call, outboxStream, request);
 }
 
 Status CudaExecutable::issue(const Run &run, const plan::Command &command, uint32_t slot) {

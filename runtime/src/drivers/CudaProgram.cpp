@@ -1,6 +1,7 @@
 //===- CudaProgram.cpp - Capture, replay, taps and traces -----------------===//
 #include "drivers/CudaProgram.h"
 
+#include "core/DType.h"
 #include "session/Trace.h"
 
 #include <algorithm>
@@ -29,6 +30,12 @@ CudaExecutable::~CudaExecutable() {
     cuda.fn.cuEventDestroy(traceBegin);
   for (cuda::Stream stream : streams)
     cuda.fn.cuStreamDestroy(stream);
+  if (outboxStream)
+    cuda.fn.cuStreamDestroy(outboxStream);
+  if (outboxEvent)
+    cuda.fn.cuEventDestroy(outboxEvent);
+  if (outbox)
+    cuda.fn.cuMemFree(outbox);
 }
 
 Status CudaExecutable::fail(Status status, const plan::Segment &segment, uint32_t index) const {
@@ -104,6 +111,7 @@ Status CudaExecutable::prepare() {
     GPUCC_RT_TRY(newEvent(events.back(), cuda::eventDisableTiming));
   }
   recordedIn.resize(program.events());
+  GPUCC_RT_TRY(prepareOutbox());
   // Graphs of every script now: execute() must not have to make anything.
   if (program.scripts())
     for (const plan::Script *script : *program.scripts()) {
@@ -117,13 +125,54 @@ Status CudaExecutable::prepare() {
   return {};
 }
 
+/// One place for each send of each step; scripts share them, because they run one after the other.
+Status CudaExecutable::prepareOutbox() {
+  constexpr uint64_t alignment = 256;
+  const plan::Program &program = *context.program;
+  uint64_t bytes = 0;
+  for (const plan::Script *script : *program.scripts()) {
+    uint64_t at = 0;
+    for (uint32_t s = 0; s < script->steps()->size(); ++s) {
+      const plan::Segment &segment = *program.segments()->Get(script->steps()->Get(s)->segment());
+      for (uint32_t c = 0; segment.commands() && c < segment.commands()->size(); ++c) {
+        const plan::Command *command = segment.commands()->Get(c);
+        const plan::Collective *call = command->body_as_Collective();
+        if (!call || call->kind() != plan::CollectiveKind::send)
+          continue;
+        uint64_t &place = outboxPlaces[{s, command}];
+        place = std::max(place, at);
+        at = place +
+             (dtypeBytes(call->dtype(), call->count()) + alignment - 1) / alignment * alignment;
+      }
+    }
+    bytes = std::max(bytes, at);
+  }
+  if (!bytes)
+    return {};
+  GPUCC_RT_TRY(check(cuda.fn.cuMemAlloc(&outbox, bytes), "cuMemAlloc")
+                   .prefixed(concat("outbox of sends, ", bytes, " bytes")));
+  GPUCC_RT_TRY(
+      check(cuda.fn.cuStreamCreate(&outboxStream, cuda::streamNonBlocking), "cuStreamCreate"));
+  return newEvent(outboxEvent, cuda::eventDisableTiming);
+}
+
+Status CudaExecutable::joinOutbox() {
+  if (!outboxUsed)
+    return {};
+  outboxUsed = false;
+  GPUCC_RT_TRY(check(cuda.fn.cuEventRecord(outboxEvent, outboxStream), "cuEventRecord"));
+  return check(cuda.fn.cuStreamWaitEvent(streams[0], outboxEvent, 0), "cuStreamWaitEvent");
+}
+
 Status CudaExecutable::capture(const Run &run, Item &item) {
   ++issueNumber;
   GPUCC_RT_TRY(check(cuda.fn.cuStreamBeginCapture(streams[0], cuda::captureThreadLocal),
                      "cuStreamBeginCapture"));
   Status status;
-  for (uint32_t s = item.first; s < item.last && !status; ++s)
-    status = runStep(run, *run.script->steps()->Get(s), /*tapsAndTrace=*/false);
+  for (stepIndex = item.first; stepIndex < item.last && !status; ++stepIndex)
+    status = runStep(run, *run.script->steps()->Get(stepIndex), /*tapsAndTrace=*/false);
+  if (!status)
+    status = joinOutbox();
   cuda::Graph graph = nullptr;
   // Ended also after an error, so that the streams are usable again.
   Status end = check(cuda.fn.cuStreamEndCapture(streams[0], &graph), "cuStreamEndCapture");
@@ -163,8 +212,8 @@ Status CudaExecutable::join() {
 Status CudaExecutable::runDirect(const Run &run, const Item &item) {
   ++issueNumber;
   GPUCC_RT_TRY(fork());
-  for (uint32_t s = item.first; s < item.last; ++s)
-    GPUCC_RT_TRY(runStep(run, *run.script->steps()->Get(s), /*tapsAndTrace=*/true));
+  for (stepIndex = item.first; stepIndex < item.last; ++stepIndex)
+    GPUCC_RT_TRY(runStep(run, *run.script->steps()->Get(stepIndex), /*tapsAndTrace=*/true));
   return join();
 }
 
@@ -228,7 +277,7 @@ Status CudaExecutable::submit(const Run &run) {
       GPUCC_RT_TRY(capture(run, item));
     GPUCC_RT_TRY(check(cuda.fn.cuGraphLaunch(item.exec, streams[0]), "cuGraphLaunch"));
   }
-  return {};
+  return joinOutbox(); // of sends outside graphs
 }
 
 Status CudaExecutable::collectTrace() {

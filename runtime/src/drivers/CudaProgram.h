@@ -12,6 +12,12 @@
 // the graphs are captured anew and updated in place. With taps, a trace or noGraphs the commands
 // are issued one by one.
 //
+// A plan's send completes at once, like that of the threads world; NCCL's completes with its
+// receive. So a send copies its data to an outbox (one place per step and command, allocated at
+// prepare) and goes on, while a stream of its own does the sending; stream 0 waits for it at the
+// end of the script. Without this the 1F1B schedule deadlocks: stage 0 sends micro-batch 1 and then
+// waits for the gradient of 0, which stage 1 sends before it receives micro-batch 1.
+//
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_RT_DRIVERS_CUDAPROGRAM_H
 #define GPUCC_RT_DRIVERS_CUDAPROGRAM_H
@@ -85,6 +91,8 @@ private:
   Status runDirect(const Run &run, const Item &item);
   Status fork();
   Status join();
+  Status prepareOutbox();
+  Status joinOutbox();
   Status runStep(const Run &run, const plan::Step &step, bool tapsAndTrace);
   Status takeTaps(const Run &run, uint32_t segment, uint32_t index, uint32_t slot,
                   cuda::Stream stream);
@@ -99,6 +107,7 @@ private:
   Status fill(const Run &run, const plan::Fill &fill, uint32_t slot, cuda::Stream stream);
   Status collective(const Run &run, const plan::Command &command, uint32_t slot,
                     cuda::Stream stream);
+  Status send(CollectiveCall call, const plan::Command &command, cuda::Stream stream);
 
   ProgramContext context;
   CudaDevice &device;
@@ -116,6 +125,13 @@ private:
   int64_t traceBase = 0;
   Trace *trace = nullptr;
   bool hasCollectives = false;
+  // Sends under way.
+  uint32_t stepIndex = 0; ///< of the script, while commands are issued
+  std::map<std::pair<uint32_t, const plan::Command *>, uint64_t> outboxPlaces;
+  cuda::DevicePointer outbox = 0;
+  cuda::Stream outboxStream = nullptr;
+  cuda::Event outboxEvent = nullptr;
+  bool outboxUsed = false; ///< since it was last joined
 };
 
 } // namespace gpucc::rt

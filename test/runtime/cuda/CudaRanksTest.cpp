@@ -4,6 +4,7 @@
 #include "session/Session.h"
 
 #include <thread>
+#include <tuple>
 
 using namespace gpucc::rt;
 using namespace gpucc::rt::test;
@@ -25,7 +26,8 @@ protected:
     for (std::thread &t : threads)
       t.join();
   }
-  std::vector<std::unique_ptr<Session>> open(TestPlan &p, size_t ranks, double watchdog = 30) {
+  std::vector<std::unique_ptr<Session>> open(TestPlan &p, size_t ranks, double watchdog = 30,
+                                             bool noGraphs = false) {
     p.useSimtKernels();
     bytes = p.file();
     std::shared_ptr<World> world;
@@ -40,6 +42,7 @@ protected:
       options.rank = static_cast<uint32_t>(r);
       options.device = static_cast<uint32_t>(r);
       options.world = world;
+      options.noGraphs = noGraphs;
       EXPECT_OK(Session::prepare(image, options, sessions[r]));
     });
     return sessions;
@@ -79,7 +82,134 @@ TestPlan collectivesPlan(uint32_t n) {
   }
   return p;
 }
+/// Two stages and two micro-batches: stage 0 sends 4 floats of x, stage 1 answers with 2 x + 1. The
+/// directions have communicators of their own; sends are on stream 1, forked and joined.
+TestPlan forkedSendsPlan() {
+  TestPlan p;
+  p.addStage("second");
+  auto pair = [&](const char *name, uint32_t from, int to) {
+    auto communicator = std::make_unique<CommunicatorT>();
+    communicator->name = name;
+    communicator->kind = CommunicatorKind::stage_pair;
+    communicator->stage = from;
+    communicator->to_stage = to;
+    p.plan.communicators.push_back(std::move(communicator));
+  };
+  pair("forward", 0, 1);
+  pair("backward", 1, 0);
+  auto event = [](auto body, uint32_t id) {
+    body.event = id;
+    return body;
+  };
+  auto sendOn1 = [&](uint32_t communicator, uint32_t buffer) {
+    p.program().events = 2;
+    p.command(event(EventRecordT(), 0), "ready");
+    p.command(event(EventWaitT(), 0), "ready", 1);
+    CollectiveT send;
+    send.kind = CollectiveKind::send;
+    send.communicator = communicator;
+    send.dtype = DType::f32;
+    send.count = 4;
+    send.input = p.whole(buffer);
+    send.peer = value(1);
+    p.command(std::move(send), "send", 1);
+    p.command(event(EventRecordT(), 1), "sent", 1);
+    p.command(event(EventWaitT(), 1), "sent");
+  };
+  auto receive = [&](uint32_t communicator, uint32_t buffer) {
+    CollectiveT receive;
+    receive.kind = CollectiveKind::recv;
+    receive.communicator = communicator;
+    receive.dtype = DType::f32;
+    receive.count = 4;
+    receive.output = p.whole(buffer);
+    receive.peer = value(0);
+    p.command(std::move(receive), "recv");
+  };
+  for (uint32_t stage : {0u, 1u}) {
+    p.useStage(stage);
+    uint32_t in = p.buffer(1, 0, 16, 2, 256), out = p.buffer(1, 1024, 16, 2, 256);
+    if (stage == 0) {
+      for (auto [name, role, buffer] :
+           {std::tuple{"x", Role::input, in}, {"y", Role::output, out}}) {
+        TensorViewT &view = p.tensor(name, role, DType::f32, {2, 4}, buffer);
+        view.slots = 2;
+        TestPlan::slice(view, 0, value(0, {}, 1), 1);
+      }
+      sendOn1(0, in);
+      p.segment("backward");
+      receive(1, out);
+    } else {
+      receive(0, in);
+      p.launch("axpb", 1, p.view(in), p.view(out), p.scalar(2.0), p.scalar(1.0));
+      p.segment("backward");
+      sendOn1(1, out);
+    }
+    p.script({{0, 0}, {0, 1}, {1, 0}, {1, 1}});
+  }
+  return p;
+}
 } // namespace
+
+TEST_F(CudaRanks, PipelineOfTwoStages) {
+  TestPlan p = forkedSendsPlan();
+  auto sessions = open(p, 2, /*watchdog=*/5);
+  for (int seed = 0; seed < 5; ++seed) {
+    fakeCuda().set("seed", seed);
+    each(2, [&](size_t r) {
+      float x[8], y[8];
+      for (int i = 0; i < 8; ++i)
+        x[i] = static_cast<float>(i + seed);
+      if (r == 0)
+        ASSERT_OK(sessions[r]->write("x", x, sizeof(x)));
+      ASSERT_OK(sessions[r]->run());
+      if (r == 0)
+        ASSERT_OK(sessions[r]->read("y", y, sizeof(y)));
+      for (int i = 0; r == 0 && i < 8; ++i)
+        EXPECT_EQ(y[i], 2.f * x[i] + 1.f);
+    });
+  }
+}
+
+/// The order of 1F1B, in which stage 0 sends its second micro-batch before it receives the first
+/// answer, and stage 1 answers before it receives the second: sends must not wait for receives.
+TEST_F(CudaRanks, SendsDoNotWaitForTheirReceives) {
+  for (bool noGraphs : {false, true}) {
+    TestPlan p = forkedSendsPlan();
+    p.useStage(1);
+    p.script({{0, 0}, {1, 0}, {0, 1}, {1, 1}});
+    auto sessions = open(p, 2, /*watchdog=*/5, noGraphs);
+    for (int seed = 0; seed < 5; ++seed) {
+      fakeCuda().set("seed", seed);
+      each(2, [&](size_t r) {
+        float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, y[8] = {};
+        if (r == 0)
+          ASSERT_OK(sessions[r]->write("x", x, sizeof(x)));
+        ASSERT_OK(sessions[r]->run());
+        if (r == 0)
+          ASSERT_OK(sessions[r]->read("y", y, sizeof(y)));
+        for (int i = 0; r == 0 && i < 8; ++i)
+          EXPECT_EQ(y[i], 2.f * x[i] + 1.f);
+      });
+    }
+  }
+}
+
+/// The suite's own pipeline: both stages send before they receive.
+TEST_F(CudaRanks, BothStagesSendFirst) {
+  TestPlan p = pipelinePlan();
+  auto sessions = open(p, 2, /*watchdog=*/5);
+  each(2, [&](size_t r) {
+    float x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, z[8] = {};
+    if (r == 0)
+      ASSERT_OK(sessions[r]->write("x", x, sizeof(x)));
+    ASSERT_OK(sessions[r]->run());
+    if (r == 0)
+      ASSERT_OK(sessions[r]->read("z", z, sizeof(z)));
+    for (int i = 0; r == 0 && i < 8; ++i)
+      EXPECT_EQ(z[i], 3.f * (2.f * x[i] + 1.f));
+  });
+}
 
 TEST_F(CudaRanks, EveryCollectiveCapturedAndReplayed) {
   constexpr size_t n = 3;
