@@ -106,8 +106,9 @@ protected:
     if (status)
       return {};
     std::string warnings = session->warningText();
-    EXPECT_EQ(warnings.find("plain loops") != std::string::npos, GetParam() == DType::f64)
-        << warnings;
+    if (warnings.find("is not in this build") == std::string::npos)
+      EXPECT_EQ(warnings.find("plain loops") != std::string::npos, GetParam() == DType::f64)
+          << warnings;
     for (auto &[name, data] : initial)
       EXPECT_OK(session->write(name, data.data(), data.size()));
     EXPECT_OK(session->run());

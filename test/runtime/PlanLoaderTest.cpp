@@ -176,6 +176,27 @@ TEST(PlanLoader, MeaninglessFieldsAreErrorsWithTheirPlace) {
   }
 }
 
+TEST(PlanLoader, WhatTheMachineLacksIsNamed) {
+  auto prepare = [](const std::function<void(NeedsT &)> &change) {
+    TestPlan p = axpbPlan();
+    change(*p.plan.needs);
+    std::vector<char> bytes = p.file();
+    std::shared_ptr<PlanImage> plan;
+    std::unique_ptr<Session> session;
+    Status status = PlanImage::fromBytes(bytes.data(), bytes.size(), ".", plan);
+    SessionOptions options;
+    options.driver = "host";
+    return status ? std::move(status) : Session::prepare(plan, options, session);
+  };
+  EXPECT_OK(prepare([](NeedsT &needs) { needs.architectures = {"x86-64-v9", "x86-64"}; }));
+  EXPECT_ERROR(prepare([](NeedsT &needs) { needs.architectures = {"x86-64-v9"}; }),
+               "needs CPU level 'x86-64-v9', this runtime knows");
+  EXPECT_ERROR(prepare([](NeedsT &needs) { needs.target = Target::cuda; }),
+               "the plan is for target cuda, the host driver runs host plans");
+  EXPECT_ERROR(prepare([](NeedsT &needs) { needs.device_bytes = uint64_t(1) << 50; }),
+               "needs 1073741824 MiB per rank, this machine has");
+}
+
 TEST(PlanLoader, ExternalWeightsAreCheckedBySize) {
   std::string folder = ::testing::TempDir();
   TestPlan p = sgdPlan();

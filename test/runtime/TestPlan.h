@@ -3,11 +3,11 @@
 //
 // Plans are put together with the object API of plan.fbs and a few shorthands:
 //
-//   TestPlan p;                                  // one stage, one rank, arenas: 0 "state"
-//   (persistent), 1 "scratch" uint32_t x = p.buffer(1, 0, 64);             // 64 bytes at 0 of the
-//   scratch arena p.tensor("x", Role::input, DType::f32, {16}, x); p.launch("axpb", 4, {p.view(x),
-//   p.view(y), p.scalar(2.0), p.scalar(1.0)}); p.file()                                     // the
-//   bytes of the plan file
+//   TestPlan p;                       // one stage of one rank; arenas 0 "state", 1 "scratch"
+//   uint32_t x = p.buffer(1, 0, 64);  // 64 bytes at 0 of the scratch arena
+//   p.tensor("x", Role::input, DType::f32, {16}, x);
+//   p.launch("axpb", 4, p.view(x), p.view(y), p.scalar(2.0), p.scalar(1.0));
+//   p.file()                          // the bytes of the plan file
 //
 //===--------------------------------------------------------------------------------------------===//
 #ifndef GPUCC_TEST_RUNTIME_TESTPLAN_H

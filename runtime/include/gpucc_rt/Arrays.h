@@ -1,8 +1,11 @@
 //===- Arrays.h - Named arrays and .npz / .npy files
 //--------------------------------------------===//
 //
-// What gpucc-run and gpucc exchange with numpy: x = np.load("in.npz")["x"] is Array{"x", f32, {4,
-// 784}, bytes}. Of the library gpucc_rt_support.
+// What gpucc-run and gpucc exchange with numpy:
+//
+//   x = np.load("in.npz")["x"]   is   Array{"x", GPUCC_RT_F32, {4, 784}, bytes}
+//
+// Of the library gpucc_rt_support.
 //
 //===--------------------------------------------------------------------------------------------===//
 #ifndef GPUCC_RT_ARRAYS_H

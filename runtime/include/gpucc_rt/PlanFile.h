@@ -10,11 +10,10 @@
 // them) and tests (which do both) share one description of the container. Writing:
 //
 //   PlanFileWriter writer;
-//   uint64_t offset = writer.addBlob(bytes, size);   // -> Blob.offset of the index; sort by hash
-//   first
+//   uint64_t offset = writer.addBlob(bytes, size);  // -> Blob.offset; blobs sorted by hash
 //   ... build the index with those offsets ...
-//   writer.write(indexBytes, indexSize, [&](const void *p, size_t n) { return fwrite(p, 1, n, f) ==
-//   n; });
+//   writer.write(indexBytes, indexSize,
+//                [&](const void *p, size_t n) { return fwrite(p, 1, n, f) == n; });
 //
 // Same blobs and index, same bytes: there are no clocks or padding garbage in the file.
 //

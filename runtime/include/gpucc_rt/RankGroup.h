@@ -2,10 +2,10 @@
 //----------------------------------------===//
 //
 //   gpucc_rt::RankGroup group;
-//   s = group.open(plan, {.driver = "host"});      // plan.info().ranks sessions, prepared
-//   concurrently s = group.write("x", x.data(), bytes);           // each rank takes its part of
-//   the global array s = group.run(); s = group.read("y", y.data(), bytes);            // put
-//   together
+//   s = group.open(plan, {.driver = "host"});  // all sessions of the plan, prepared concurrently
+//   s = group.write("x", x.data(), bytes);     // each rank takes its part of the global array
+//   s = group.run();
+//   s = group.read("y", y.data(), bytes);      // put together
 //
 //===--------------------------------------------------------------------------------------------===//
 #ifndef GPUCC_RT_RANKGROUP_H

@@ -3,11 +3,11 @@
 //
 // What `gpucc train` does, for any training plan:
 //   * data: arrays by the names of the plan's inputs plus "labels", samples along the first
-//   dimension, taken in order and round
-//     again: with 10 samples and 4 per step, steps take 0-3, 4-7, 8-9+0-1, ...
+//     dimension, taken in order and round again: with 10 samples and 4 per step, steps take 0-3,
+//     4-7, 8-9+0-1, ...
 //   * FOLDER/log.jsonl: {"step":1,"loss":2.3,"lr":0.001,"grad_norm":1.7} per step;
 //   * FOLDER/state.safetensors: every `saveEvery` steps and at the end, written atomically, with
-//   the step in its metadata.
+//     the step in its metadata.
 // A run that was killed and resumed ends with the same state and the same log as one that was not.
 //
 //===--------------------------------------------------------------------------------------------===//

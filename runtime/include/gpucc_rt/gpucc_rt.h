@@ -1,25 +1,32 @@
-/*===- gpucc_rt.h - C API of the gpucc runtime
- * ---------------------------------------------------===
+/*===- gpucc_rt.h - C API of the gpucc runtime ------------------------------------------------===*
  *
  * Executes plan files that `gpucc compile` wrote. A whole program:
  *
- *   gpucc_rt_plan *plan;  gpucc_rt_session *session;  gpucc_rt_status *s;
- *   if ((s = gpucc_rt_plan_open("model.plan", &plan)))                 goto failed;
- *   if ((s = gpucc_rt_session_prepare(plan, NULL, &session)))          goto failed;   // load,
- * check, allocate if ((s = gpucc_rt_session_write(session, "x", x, sizeof x)))       goto failed;
- * // bind inputs if ((s = gpucc_rt_session_run(session)))                           goto failed;
- * // execute if ((s = gpucc_rt_session_read(session, "y", y, sizeof y)))        goto failed;
+ *   gpucc_rt_plan *plan;
+ *   gpucc_rt_session *session;
+ *   gpucc_rt_status *s;
+ *   if ((s = gpucc_rt_plan_open("model.plan", &plan))) goto failed;
+ *   if ((s = gpucc_rt_session_prepare(plan, NULL, &session))) goto failed;     // load, allocate
+ *   if ((s = gpucc_rt_session_write(session, "x", x, sizeof x))) goto failed;  // bind inputs
+ *   if ((s = gpucc_rt_session_run(session))) goto failed;                      // execute
+ *   if ((s = gpucc_rt_session_read(session, "y", y, sizeof y))) goto failed;
  *   ...
  *   failed: fprintf(stderr, "%s\n", gpucc_rt_status_message(s)); gpucc_rt_status_free(s);
  *
  * Errors: functions that can fail return a status, null when all is well; the caller frees it.
- * Errors of asynchronous work surface in gpucc_rt_session_wait. After a device or communication
- * error a session can only be freed. Memory: what a *_create, *_open, *_prepare function gives is
- * freed by the function that its comment names. Strings belong to the object they were asked of and
- * live as long as it. Threads: plans and worlds may be used by many threads at once. One session is
- * used by one thread at a time; different sessions are independent (they share the plan's read-only
- * pages, nothing else). Names: tensors are addressed by the names of the model's inputs, outputs
- * and initializers.
+ *   Errors of asynchronous work surface in gpucc_rt_session_wait. After an error of execution a
+ *   session can only be freed.
+ *
+ * Memory: what a *_create, *_open or *_prepare function gives is freed by the function that its
+ *   comment names. Strings belong to the object they were asked of and live as long as it.
+ *
+ * Threads: plans and worlds may be used by many threads at once. One session is used by one thread
+ *   at a time; different sessions are independent (they share the plan's read-only pages).
+ *
+ * Names: tensors are addressed by the names of the model's inputs, outputs and initializers.
+ *
+ * Trust: a damaged plan is an error, never a crash. But a plan contains machine code, which is run:
+ *   treat plans of strangers like programs of strangers.
  *===----------------------------------------------------------------------------------------------===*/
 #ifndef GPUCC_RT_H
 #define GPUCC_RT_H
@@ -37,8 +44,7 @@
 extern "C" {
 #endif
 
-/*----------------------------------------------------------------------------------------------
- * status */
+/*---------------------------------------------------------------------- status */
 
 typedef enum {
   GPUCC_RT_OK = 0,
@@ -63,8 +69,7 @@ GPUCC_RT_EXPORT void gpucc_rt_status_free(gpucc_rt_status *status);
 /* "0.1.0" */
 GPUCC_RT_EXPORT const char *gpucc_rt_version(void);
 
-/*-----------------------------------------------------------------------------------------------
- * plans */
+/*---------------------------------------------------------------------- plans */
 
 /* Element types, numbered as in plan.fbs. Elements are stored whole bytes each, i1 as 0 or 1; i4
  * and u4 two per byte. */
@@ -152,8 +157,7 @@ GPUCC_RT_EXPORT gpucc_rt_status *
 gpucc_rt_plan_select_profile(const gpucc_rt_plan *plan, uint32_t count, const char *const *names,
                              const uint32_t *ranks, const int64_t *dims, uint32_t *profile);
 
-/*----------------------------------------------------------------------------------------------
- * worlds */
+/*---------------------------------------------------------------------- worlds */
 
 /* What connects the ranks of one plan. kind: "threads" (host ranks of this process) or "nccl".
  * watchdog_seconds: a collective without progress for so long becomes an error on every rank; 0 =
@@ -164,8 +168,7 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_world_create(const char *kind, uint32_
                                                        gpucc_rt_world **world);
 GPUCC_RT_EXPORT void gpucc_rt_world_free(gpucc_rt_world *world);
 
-/*--------------------------------------------------------------------------------------------
- * sessions */
+/*---------------------------------------------------------------------- sessions */
 
 typedef struct gpucc_rt_session gpucc_rt_session;
 
@@ -239,8 +242,7 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_run(gpucc_rt_session *session)
 GPUCC_RT_EXPORT gpucc_rt_status *
 gpucc_rt_session_enable_taps(gpucc_rt_session *session, const char *const *names, uint32_t count);
 
-/*-----------------------------------------------------------------------------------------------
- * state */
+/*---------------------------------------------------------------------- state */
 
 /* Writes all state of a step's end to one safetensors file under the names of the model's
  * initializers, atomically (temporary file, fsync, rename). `sessions`: all ranks. `metadata`: a
@@ -251,8 +253,7 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_state_save(gpucc_rt_session *const *se
 /* Takes this rank's parts out of a file that any layout of the same model wrote. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_state_load(gpucc_rt_session *session, const char *path);
 
-/*-----------------------------------------------------------------------------------------------
- * trace */
+/*---------------------------------------------------------------------- trace */
 
 /* Records begin and duration of every command from now on (1) or not (0). */
 GPUCC_RT_EXPORT void gpucc_rt_session_set_trace(gpucc_rt_session *session, int on);

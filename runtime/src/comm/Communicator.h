@@ -6,16 +6,18 @@
 // of implementation exist:
 //
 //   * host (threads, mpi): start() posts the operation and returns a Request; the driver polls it
-//   with test() while it
-//     runs commands of other streams. Buffers stay untouched until the request is done.
+//     with test() while it runs commands of other streams. Buffers stay untouched until the request
+//     is done.
 //   * device (nccl): start() enqueues on the given stream and returns no request: the stream orders
-//   completion.
+//     completion.
 //
-// Example, rank 1 of 2, all-reduce of 4 floats:
-//   CollectiveCall call = {CollectiveKind::all_reduce, ReduceKind::sum, DType::f32, 4, x, x, -1,
-//   -1, "fc1.grad"}; std::unique_ptr<Request> request; GPUCC_RT_TRY(communicator.start(call,
-//   /*stream=*/nullptr, request)); for (bool done = false; !done;)
-//   GPUCC_RT_TRY(request->test(done));
+// Example, rank 1 of 2, all-reduce of 4 floats in place:
+//
+//   CollectiveCall call = {CollectiveKind::all_reduce, ReduceKind::sum, DType::f32, 4, x, x};
+//   std::unique_ptr<Request> request;
+//   GPUCC_RT_TRY(communicator.start(call, /*stream=*/nullptr, request));
+//   for (bool done = false; !done;)
+//     GPUCC_RT_TRY(request->test(done));
 //
 // All members must start the same operations in the same order; an implementation that can see a
 // difference reports it.

@@ -8,8 +8,7 @@
 //   Status open(const char *path) {
 //     GPUCC_RT_TRY(checkPath(path));
 //     if (size < 64)
-//       return GPUCC_RT_FAIL(Code::invalidPlan, path, ": ", size, " bytes, a plan has at least
-//       64");
+//       return GPUCC_RT_FAIL(Code::invalidPlan, path, ": ", size, " bytes, a plan has 64 or more");
 //     return {};
 //   }
 //

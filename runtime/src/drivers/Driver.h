@@ -5,12 +5,13 @@
 // Between them:
 //
 //   createDriver("host", options)          the device is opened
-//   driver.check(plan)                     has the plan code for this device? ("plan has sm_80,
-//   device is sm_75") driver.allocate(arena) ...             one allocation per arena of the rank's
-//   stage driver.upload(...)                     weights, initial state, rank constants
+//   driver.check(plan)                     has the plan code for this device?
+//   driver.allocate(arena) ...             one allocation per arena of the rank's stage
+//   driver.upload(...)                     weights, initial state, rank constants
 //   driver.prepare(program) -> Executable  load code, create primitives, streams and events,
-//   capture graphs executable.submit(run); finish()       run the script; nothing is allocated or
-//   compiled here driver.upload / download               inputs and outputs of the next step
+//                                          capture graphs
+//   executable.submit(run); finish()       run a script; nothing is allocated or compiled here
+//   driver.upload / download               inputs and outputs of the next step
 //
 // Ids, offsets and sizes in the plan were verified before (src/plan/Verify*.cpp): a driver does not
 // check them again. One driver object serves one session; its functions are called by one thread at

@@ -6,8 +6,7 @@
 // reorders around it. Constant weights are always in the library's layout: taken from the plan's
 // packed blob when oneDNN version, ISA and layout agree, else packed here.
 //
-//   matmul x[4,768] @ W[768,3072] + bias, gelu   ->  brgemm with W packed, bias and gelu as
-//   post-ops
+//   matmul x[4,768] @ W[768,3072] + bias, gelu  ->  brgemm with W packed; bias, gelu as post-ops
 //
 // 16-bit floats that oneDNN lacks on this CPU (f16; bf16 below AVX-512) are widened to f32 around
 // the call; f64 goes to the plain loops of HostReferenceCall.cpp.

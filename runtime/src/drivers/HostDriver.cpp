@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 using namespace gpucc::rt;
 
@@ -38,6 +39,12 @@ public:
                            plan::EnumNameTarget(needs.target()),
                            ", the host driver runs host plans; use the cuda driver or recompile "
                            "with --target host");
+    uint64_t memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+    if (needs.device_bytes() > memory)
+      return GPUCC_RT_FAIL(Code::outOfMemory, plan.name(), ": the plan needs ",
+                           needs.device_bytes() >> 20, " MiB per rank, this machine has ",
+                           memory >> 20, " MiB; compile with --memory-budget or more ranks");
     // Some level of the code must fit this CPU; none listed: the plan has library calls only.
     Status problem;
     bool fits = !needs.architectures() || needs.architectures()->size() == 0;

@@ -48,7 +48,8 @@ public:
   virtual Status run(const Run &run, uint32_t slot) = 0;
 };
 
-/// Packed weights of a session, by layout and address: shared by profiles and by calls with equal operands.
+/// Packed weights of a session, by layout and address: shared by profiles and by calls with equal
+/// operands.
 using PackedWeights = std::map<std::string, std::shared_ptr<void>>;
 
 struct HostContext {

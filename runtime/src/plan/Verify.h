@@ -5,8 +5,8 @@
 // checked here is what the fields say: ids name existing things, offsets and sizes lie inside what
 // they are offsets into, shapes agree. Errors read like a path into the plan:
 //
-//   profiles[0].programs[1].segments[2].commands[17] 'fc1/MatMul': operand 1 covers 4096 bytes, its
-//   view has 2048
+//   profiles[0].programs[1].segments[2].commands[17]: 'fc1/MatMul': operands[1]: covers 4096 bytes,
+//   its view has 2048
 //
 // Files: VerifyPlan.cpp (tables of the plan), VerifyProgram.cpp (buffers, views, scripts),
 // VerifyCommands.cpp (commands), VerifyLibrary.cpp (library calls).

@@ -4,8 +4,8 @@
 // State is saved under the names of the model's initializers, whole and row-major, so any layout
 // can load what any other wrote. Three indirections lie between a rank's bytes and the file:
 //
-//   rank's part --slices--> tensor "qkv.0" [64, 64] --source_base {0, 64}--> saved tensor "qkv"
-//   [64, 192] bf16 parameter: not saved, derived (cast) from its f32 master after a load
+//   rank's part --slices--> tensor "q" [64, 64] --source_base {0, 64}--> saved "qkv" [64, 192]
+//   bf16 parameter: not saved, derived (cast) from its f32 master after a load
 //
 //===--------------------------------------------------------------------------------------------===//
 #include "core/Safetensors.h"
