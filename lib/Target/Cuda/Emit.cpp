@@ -4,6 +4,7 @@
 #include "gpucc/Conversion/KernelToThreads/Passes.h"
 #include "gpucc/Transforms/Kernel/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,7 +16,7 @@ using namespace gpucc;
 using namespace gpucc::cuda;
 
 void cuda::registerCudaTarget(DialectRegistry &registry) {
-  registry.insert<kernel::KernelDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect,
+  registry.insert<affine::AffineDialect, kernel::KernelDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect,
                   gpu::GPUDialect, memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 

@@ -1,6 +1,6 @@
 //===- ExpandMath.cpp - math functions as arithmetic, on scalars ----------===//
 //
-// Steps: small floats to f32; f8 as bytes; own expansions; upstream's for the rest.
+// Steps: small floats to f32; f8 and i4 as bytes; own expansions; upstream's for the rest.
 //
 //   %y = math.tanh %x : bf16
 //   → %w = arith.extf %x : bf16 to f32 ; ... tanh of %w as arithmetic ... ; arith.truncf to bf16
@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "gpucc/Transforms/Kernel/Passes.h"
 #include "lib/Transforms/Kernel/EightBitFloats.h"
+#include "lib/Transforms/Kernel/PackedNibbles.h"
 #include "lib/Transforms/Kernel/ScalarMath.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -134,6 +135,8 @@ struct ExpandMath : gpucc::impl::ExpandMathBase<ExpandMath> {
     for (Operation *op : ops)
       numWidened += widen(op);
     storeEightBitFloatsAsBytes(getOperation());
+    if (failed(storeNibblesPacked(getOperation())))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     addOwn(patterns);
     addUpstream(patterns);

@@ -376,6 +376,49 @@ TEST(HostImage, SeveralDimensions) {
   }
 }
 
+// Two elements per byte, the first in the low half; an odd number of them in odd rows.
+TEST(HostImage, PackedNibbles) {
+  Kernels k(R"(
+    kernel.func @read(%x: memref<3x7xi4>, %s: memref<3x7xi32>, %u: memref<3x7xf32>) {
+      kernel.program (%r) in (3) {
+        kernel.loop (%c) in (7) {
+          %0 = kernel.load %x[%r, %c] : memref<3x7xi4>
+          %1 = arith.extsi %0 : i4 to i32
+          %2 = arith.uitofp %0 : i4 to f32
+          kernel.store %1, %s[%r, %c] : memref<3x7xi32>
+          kernel.store %2, %u[%r, %c] : memref<3x7xf32>
+        }
+      }
+    }
+    kernel.func @write(%x: memref<3x7xi32>, %y: memref<3x7xi4>) {
+      kernel.program (%r) in (3) {
+        kernel.loop (%c) in (7) {
+          %0 = kernel.load %x[%r, %c] : memref<3x7xi32>
+          %1 = arith.trunci %0 : i32 to i4
+          kernel.store %1, %y[%r, %c] : memref<3x7xi4>
+        }
+      }
+    })",
+            levels().back());
+  std::vector<uint8_t> packed(11), written(12, 0xcc);
+  std::vector<int32_t> s(21);
+  std::vector<float> u(21);
+  for (int i = 0; i < 11; ++i)
+    packed[i] = i * 57 + 3;
+  packed[10] &= 15;
+  k.run("read", {packed.data(), s.data(), u.data()});
+  for (int i = 0; i < 21; ++i) {
+    int nibble = packed[i / 2] >> (i % 2 * 4) & 15;
+    ASSERT_EQ(u[i], nibble) << i;
+    ASSERT_EQ(s[i], nibble < 8 ? nibble : nibble - 16) << i;
+  }
+  k.run("write", {s.data(), written.data()});
+  for (int i = 0; i < 10; ++i)
+    ASSERT_EQ(written[i], packed[i]) << i;
+  ASSERT_EQ(written[10] & 15, packed[10]);
+  ASSERT_EQ(written[11], 0xcc);
+}
+
 TEST(HostImage, SameTextSameBytes) {
   const char *text = R"(
     kernel.func @k(%x: memref<64xf32>, %y: memref<64xf32>) {

@@ -4,6 +4,7 @@
 #define GPUCC_TRANSFORMS_KERNEL_PASSES_H
 
 #include "dialects/Kernel/Kernel.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace gpucc {

@@ -50,13 +50,14 @@ def ExpandMath : Pass<"gpucc-expand-math", "::gpucc::kernel::FuncOp"> {
     Both targets then run the same operations in the same order and give the same bits. f16 and bf16
     are computed in f32 and rounded after each operation. exp, log, tanh, erf, sin, cos, pow of f32
     are our own (faster and closer than upstream's polynomials, which serve for the rest); f64 stays
-    with the target's library.
+    with the target's library. f8 and packed i4 become bytes and integer arithmetic.
 
     Before: `%y = math.exp %x : f32`
 
     After: `%y` from fma, shift and select of `%x`; within 1 ulp, zero below 2^-126.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
   let statistics = [Statistic<"numWidened", "widened", "f16 and bf16 operations computed in f32">];
 }
 
