@@ -173,6 +173,27 @@ TEST_P(Conformance, WrongSizesAndNamesAreErrors) {
   EXPECT_ERROR(session->useProfile(3), "profile 3");
 }
 
+TEST_P(Conformance, ScriptsAreChosenByName) {
+  TestPlan p;
+  uint32_t s = p.buffer(0, 0, 8);
+  p.tensor("s", Role::counter, DType::i64, {}, s);
+  p.launch("increment", 1, p.view(s));
+  p.script({{0, 0}});
+  auto thrice = std::make_unique<ScriptT>();
+  thrice->name = "thrice";
+  for (int i = 0; i < 3; ++i)
+    thrice->steps.emplace_back(0, 0);
+  p.program().scripts.push_back(std::move(thrice));
+  auto session = open(p);
+  ASSERT_OK(session->run());
+  ASSERT_OK(session->useScript("thrice"));
+  ASSERT_OK(session->run());
+  if (session->computes())
+    EXPECT_EQ(read<int64_t>(*session, "s", 1)[0], 4);
+  EXPECT_ERROR(session->useScript("twice"),
+               "there is no script 'twice'; the plan has main, thrice");
+}
+
 TEST_P(Conformance, PlansDoNotShareCode) {
   // Both images have the same symbols, and the loader knows a library by its path: the sessions
   // live side by side.

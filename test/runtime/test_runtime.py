@@ -75,6 +75,7 @@ def test_info(plans):
     (["axpb.plan", "--iterations", "many"], 2, "takes a positive number, not 'many'"),
     (["axpb.plan", "--inputs", "missing.npz"], 2, "cannot open arrays 'missing.npz'"),
     (["axpb.plan", "--inputs", "wrong.npz"], 2, "no profile of the plan fits x [3]"),
+    (["future.plan"], 3, "needs CPU level 'x86-64-v9'"),
     (["axpb.plan", "--driver", "tpu"], 2, "the drivers are host, null and cuda"),
 ])
 def test_mistakes_are_explained(plans, arguments, code, message):
