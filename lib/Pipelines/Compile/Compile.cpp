@@ -1,7 +1,9 @@
 //===- Compile.cpp - from a model file to a plan file ---------------------===//
 #include "gpucc/Pipelines/Compile.h"
 
+#include "ChooseLayout.h"
 #include "CodeTypes.h"
+#include "Diagnostics.h"
 #include "Kernels.h"
 #include "Phases.h"
 #include "dialects/Frontend/Frontend.h"
@@ -13,7 +15,6 @@
 #include "gpucc/Target/Cuda/Emit.h"
 #include "gpucc/Target/Host/Host.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -23,15 +24,17 @@ struct Compilation::State {
   CompileHooks hooks;
   DialectRegistry registry;
   std::unique_ptr<MLIRContext> context;
-  llvm::SourceMgr sources;
-  std::unique_ptr<SourceMgrDiagnosticHandler> handler;
+  std::unique_ptr<ConsoleDiagnostics> diagnostics;
   OwningOpRef<ModuleOp> module;
   std::string folder;
   Phase reached = Phase::Frontend;
   std::vector<KernelReport> kernels;
+  LayoutChoice layout; ///< empty without --machine
 
   /// Bytes to graph functions; the exit code.
   int load(Phase phase);
+  /// What --machine asks for, written into the options; the exit code.
+  int search();
 
   void say(const std::string &line) {
     if (hooks.progress)
@@ -47,8 +50,7 @@ Compilation::Compilation(CompileOptions options, CompileHooks hooks)
   cuda::registerCudaTarget(state->registry);
   // One thread per job: results do not depend on it, only the order of remarks would.
   state->context = std::make_unique<MLIRContext>(state->registry, MLIRContext::Threading::DISABLED);
-  state->handler =
-      std::make_unique<SourceMgrDiagnosticHandler>(state->sources, state->context.get(), llvm::errs());
+  state->diagnostics = std::make_unique<ConsoleDiagnostics>(state->context.get());
 }
 
 Compilation::~Compilation() = default;
@@ -56,6 +58,7 @@ Compilation::~Compilation() = default;
 ModuleOp Compilation::module() const { return *state->module; }
 const std::string &Compilation::folder() const { return state->folder; }
 const CompileOptions &Compilation::options() const { return state->options; }
+const std::string &Compilation::layout() const { return state->layout.layout; }
 const std::vector<KernelReport> &Compilation::kernels() const { return state->kernels; }
 
 std::string Compilation::print() const {
@@ -138,8 +141,28 @@ int Compilation::State::load(Phase phase) {
   return 0;
 }
 
+/// On a copy of the model with one micro-batch: how many there shall be is one of the questions.
+int Compilation::State::search() {
+  Pins given = options.pins;
+  options.pins.microBatches = 1;
+  int code = load(Phase::Graph);
+  options.pins = given;
+  if (code)
+    return code;
+  say("search a layout for " + options.machine);
+  LogicalResult found = chooseLayout(*module, options, layout);
+  module = {};
+  if (failed(found))
+    return 2;
+  say("layout " + layout.layout);
+  return 0;
+}
+
 int Compilation::runTo(Phase phase) {
   State &s = *state;
+  if (!s.module && !s.options.machine.empty() && phase > Phase::Graph)
+    if (int code = s.search())
+      return code;
   if (!s.module)
     if (int code = s.load(phase))
       return code;
@@ -154,13 +177,16 @@ int Compilation::runTo(Phase phase) {
       return 2;
     s.reached = nextPhase;
   }
+  if (phase == Phase::Plan && !s.layout.machine.empty() && failed(verifyMemory(*s.module, s.layout)))
+    return 2;
   return 0;
 }
 
 /// Compiles the kernels of a module at Phase::Plan and writes the file.
 static LogicalResult finishPlan(ModuleOp module, const CompileOptions &options,
                                 const std::string &folder, const std::string &path,
-                                std::vector<KernelReport> &kernels) {
+                                std::vector<KernelReport> &kernels,
+                                const std::string &explanation = "") {
   KernelCode code;
   if (failed(compileKernels(module, options, code, kernels)))
     return failure();
@@ -179,13 +205,14 @@ static LogicalResult finishPlan(ModuleOp module, const CompileOptions &options,
                                                           : options.target.cpuLevel};
   plan.training = options.train.has_value();
   plan.externalWeights = options.externalWeights;
+  plan.explanation = explanation;
   return gpucc::writePlan(module, code, plan, path);
 }
 
 int Compilation::writePlan(const std::string &path) {
   State &s = *state;
   s.say("kernels, then " + path);
-  return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels)) ? 2 : 0;
+  return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels, s.layout.explanation)) ? 2 : 0;
 }
 
 int gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,

@@ -111,7 +111,11 @@ static void buildFusePhase(OpPassManager &pm, const CompileOptions &options) {
   // here on: it would merge them with their originals.
   if (options.train && !options.memoryBudget.empty()) {
     InsertRecomputeOptions recompute;
-    recompute.memoryBudget = options.memoryBudget;
+    constexpr llvm::StringLiteral kept = "activations=";
+    if (StringRef budget = options.memoryBudget; budget.consume_front(kept))
+      recompute.activationBudget = budget.str();
+    else
+      recompute.memoryBudget = options.memoryBudget;
     recompute.remarks = options.remarks;
     pm.addPass(createInsertRecompute(recompute));
   }
