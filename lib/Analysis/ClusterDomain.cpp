@@ -302,7 +302,8 @@ bool DomainFinder::demand(Value value, const Index &index, IndexMath &math,
         domain.positions.lookup(value) != index)
       return fail("a window's result is computed once per point");
     for (Value operand : op->getOperands())
-      if (operand.getDefiningOp() && members.contains(operand.getDefiningOp()))
+      if (operand.getDefiningOp() && members.contains(operand.getDefiningOp()) &&
+          roleOf(operand.getDefiningOp()) != OpRole::Leaf)
         return fail("what a window looks at is computed once, outside");
     return true;
   }

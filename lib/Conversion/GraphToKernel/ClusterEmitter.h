@@ -60,7 +60,7 @@ void shapeViews(kernel::FuncOp func, mlir::TypeRange tensors);
 
 /// Pairs (input, output) whose memory may be one; see LaunchOp.
 llvm::SmallVector<int64_t> findInplacePairs(kernel::FuncOp func, mlir::TypeRange inputs,
-                                            mlir::TypeRange outputs);
+                                            mlir::TypeRange outputs, const KernelTarget &target);
 
 /// How a dimension is cut into programs and loops: whole, or tiles of `tile` points.
 int64_t chooseTile(int64_t extent, int64_t most);

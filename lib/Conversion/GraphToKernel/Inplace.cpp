@@ -3,9 +3,12 @@
 // y may overwrite x when every point reads x only where it writes y, and not
 // after it wrote:
 //   * x and y have the same type, and x is read by loads alone;
-//   * each load of x has the map of the store of y, with the same indices; loads
-//     in an earlier loop of the program count when its indices correspond;
-//   * no load of x stands behind a store of y.
+//   * each load of x has the map of the store of y, with the same indices;
+//   * no load of x stands behind the store of y.
+//
+// On the CPU a load may also stand in an earlier loop of the program, whose
+// indices correspond. On a GPU it must stand in the same loop: another loop may
+// give a point to another thread, and nothing orders the two accesses.
 //
 //===----------------------------------------------------------------------===//
 #include "ClusterEmitter.h"
@@ -43,7 +46,7 @@ static bool sameIndices(Operation *loadPlace, ValueRange load, Operation *storeP
   return true;
 }
 
-static bool mayShare(BlockArgument input, BlockArgument output) {
+static bool mayShare(BlockArgument input, BlockArgument output, bool sameLoop) {
   SmallVector<kernel::StoreOp> stores;
   for (Operation *user : output.getUsers()) {
     auto store = dyn_cast<kernel::StoreOp>(user);
@@ -58,7 +61,7 @@ static bool mayShare(BlockArgument input, BlockArgument output) {
   for (Operation *user : input.getUsers()) {
     auto load = dyn_cast<kernel::LoadOp>(user);
     Operation *loadPlace = load ? placeOf(load) : nullptr;
-    if (!loadPlace || load.getMap() != store.getMap() ||
+    if (!loadPlace || (sameLoop && loadPlace != storePlace) || load.getMap() != store.getMap() ||
         !sameIndices(loadPlace, load.getIndices(), storePlace, store.getIndices()))
       return false;
     if (loadPlace == storePlace ? !load->isBeforeInBlock(store)
@@ -69,14 +72,14 @@ static bool mayShare(BlockArgument input, BlockArgument output) {
 }
 
 SmallVector<int64_t> gpucc::findInplacePairs(kernel::FuncOp func, TypeRange inputs,
-                                             TypeRange outputs) {
+                                             TypeRange outputs, const KernelTarget &target) {
   SmallVector<int64_t> pairs;
   Block &body = func.getBody().front();
   for (auto [o, outputType] : llvm::enumerate(outputs))
     for (auto [i, inputType] : llvm::enumerate(inputs)) {
       BlockArgument input = body.getArgument(i), output = body.getArgument(inputs.size() + o);
       if (inputType == outputType && input.getType() == output.getType() && !input.use_empty() &&
-          mayShare(input, output))
+          mayShare(input, output, target.cuda))
         pairs.append({static_cast<int64_t>(i), static_cast<int64_t>(o)});
     }
   return pairs;

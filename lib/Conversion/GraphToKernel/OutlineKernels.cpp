@@ -147,7 +147,7 @@ struct OutlineKernelsPass : gpucc::impl::OutlineKernelsBase<OutlineKernelsPass> 
       return failure();
     kernel.func = *func;
     kernel.inplace = findInplacePairs(*func, cluster.getInputs().getTypes(),
-                                      cluster.getOutputs().getTypes());
+                                      cluster.getOutputs().getTypes(), kernelTarget);
     nameViews(*func, cluster);
     symbols.insert(*func);
     ++numKernels;

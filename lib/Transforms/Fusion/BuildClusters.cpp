@@ -67,14 +67,19 @@ static graph::ClusterKind kindOf(ArrayRef<Operation *> ops) {
   return graph::ClusterKind::Loop;
 }
 
-/// An iota or a large splat that something reads which is no cluster: it must lie in memory.
+/// The user reads the value from memory, not inside its own cluster.
+static bool readsMemory(Operation *user, const Policy &policy) {
+  return roleOf(user) == OpRole::Skeleton ||
+         (!isFusable(user, policy) && roleOf(user) != OpRole::Ordered);
+}
+
+/// An iota or a large splat that must lie in memory.
 static bool isNeededInMemory(Operation *leaf, const Policy &policy) {
   if (isa<graph::ConstantOp>(leaf) && elementsOf(leaf->getResult(0)) <= 256)
     return false; // part of the plan
   return elementsOf(leaf->getResult(0)) > 0 &&
-         llvm::any_of(leaf->getUsers(), [&](Operation *user) {
-           return !isFusable(user, policy) && roleOf(user) != OpRole::Ordered;
-         });
+         llvm::any_of(leaf->getUsers(),
+                      [&](Operation *user) { return readsMemory(user, policy); });
 }
 
 /// Whether a group is work for a kernel at all.
@@ -187,7 +192,7 @@ SmallVector<graph::ClusterOp> fusion::buildClusters(Block &block, GroupGraph &gr
       bool leaf = isFreeLeaf(inside.front()); // clusters make it again inside
       for (auto [from, to] : llvm::zip_equal(outputs, clusters.back().getOutputs()))
         Value(from).replaceUsesWithIf(to, [&](OpOperand &use) {
-          return !leaf || !isFusable(use.getOwner(), policy);
+          return !leaf || readsMemory(use.getOwner(), policy);
         });
       if (!leaf)
         replaced.append(inside);

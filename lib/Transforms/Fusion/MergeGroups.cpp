@@ -41,11 +41,18 @@ bool fusion::isFusable(Operation *op, const Policy &policy) {
 
 SmallVector<Operation *> fusion::withFreeLeaves(ArrayRef<Operation *> ops) {
   llvm::SetVector<Operation *> leaves;
+  llvm::DenseSet<Operation *> inMemory; // products read their operands from there
   for (Operation *op : ops)
     for (Value v : op->getOperands())
-      if (Operation *def = v.getDefiningOp(); def && isFreeLeaf(def))
+      if (Operation *def = v.getDefiningOp(); def && isFreeLeaf(def)) {
         leaves.insert(def);
-  SmallVector<Operation *> all(leaves.getArrayRef());
+        if (roleOf(op) == OpRole::Skeleton)
+          inMemory.insert(def);
+      }
+  SmallVector<Operation *> all;
+  for (Operation *leaf : leaves)
+    if (!inMemory.contains(leaf))
+      all.push_back(leaf);
   all.append(ops.begin(), ops.end());
   return all;
 }

@@ -54,3 +54,18 @@ func.func @convolution(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tens
   %1 = graph.unary relu %0 : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
   return %1 : tensor<1x4x8x8xf32>
 }
+
+// -----
+// A constant operand of a product lies in memory; a large one is filled by a kernel.
+// CHECK-LABEL: @constant_operand
+func.func @constant_operand(%x: tensor<64x64xf32>, %y: tensor<64x4xf32>) -> (tensor<64x64xf32>, tensor<64x4xf32>) {
+  // CHECK-DAG: %[[ONES:.*]] = graph.cluster loop ()
+  // CHECK-DAG: %[[SMALL:.*]] = graph.constant dense<2.000000e+00> : tensor<4x4xf32>
+  // CHECK: graph.cluster contract (%{{.*}} = %arg0 : {{.*}}, %{{.*}} = %[[ONES]] :
+  // CHECK: graph.cluster contract (%{{.*}} = %arg1 : {{.*}}, %{{.*}} = %[[SMALL]] :
+  %w = graph.constant dense<1.0> : tensor<64x64xf32>
+  %v = graph.constant dense<2.0> : tensor<4x4xf32>
+  %0 = graph.contract %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = graph.contract %y, %v {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<64x4xf32>, tensor<4x4xf32>) -> tensor<64x4xf32>
+  return %0, %1 : tensor<64x64xf32>, tensor<64x4xf32>
+}
