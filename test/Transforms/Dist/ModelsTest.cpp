@@ -84,10 +84,19 @@ TEST(Decoder, CollectivesPreparedForCommunicators) {
     options.pipeline = std::string("gpucc-propagate{pp=2 micro-batches=2 ") + pins +
                        "},gpucc-cut-stages{micro-batches=2},gpucc-partition{keep-shardings=true},"
                        "gpucc-bucket-collectives{bucket-bytes=3000},gpucc-overlap-collectives,"
-                       "gpucc-prepare-collectives,gpucc-verify-collectives";
+                       "gpucc-prepare-collectives,gpucc-lower-stage-reductions,gpucc-verify-collectives";
     Proof p = prove(readInput("decoder.mlir"), options);
     EXPECT_TRUE(p.equal()) << pins << "\n" << p.dump().substr(0, 6000);
   }
+}
+
+TEST(Llama, EveryLayout) {
+  expectProof("llama.mlir", "dp=2");
+  expectProof("llama.mlir", "tp=2");
+  expectProof("llama.mlir", "tp=4"); // two key heads: four ranks do not divide them
+  expectProof("llama.mlir", "tp=2 sp=on");
+  expectProof("llama.mlir", "dp=1", 2, 2);
+  expectProof("llama.mlir", "dp=2 tp=2 zero=1", 2, 2);
 }
 
 TEST(Convolution, EveryLayout) {

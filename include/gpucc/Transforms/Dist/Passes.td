@@ -204,6 +204,23 @@ def OverlapCollectives : Pass<"gpucc-overlap-collectives", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpucc::dist::DistDialect"];
 }
 
+def LowerStageReductions : Pass<"gpucc-lower-stage-reductions", "::mlir::ModuleOp"> {
+  let summary = "turns reductions between stages into messages and adds";
+  let description = [{
+    For plans, whose communicators join the ranks of one stage or of two.
+
+    Before, in stage 0 of 2: `%1 = dist.all_reduce sum %0 on @mesh over ["pp"] channel 4 : tensor<f32>`
+    After:
+    ```
+    dist.send %0 to 1 channel 4 : tensor<f32>
+    %r = dist.recv from 1 channel 4 : tensor<f32>
+    %1 = graph.binary add %0, %r : (tensor<f32>, tensor<f32>) -> tensor<f32>
+    ```
+  }];
+  let statistics = [Statistic<"numLowered", "lowered", "reductions between stages">];
+  let dependentDialects = ["::gpucc::dist::DistDialect", "::gpucc::graph::GraphDialect"];
+}
+
 def VerifyCollectives : Pass<"gpucc-verify-collectives", "::mlir::ModuleOp"> {
   let summary = "proves that all ranks communicate in one order and cannot deadlock";
   let description = [{
