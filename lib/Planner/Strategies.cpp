@@ -195,9 +195,8 @@ std::vector<Strategy> strategiesOf(const PlanProblem &problem, const PlanOp &op,
   if (candidate.tp > 1)
     for (int f = 0; f < static_cast<int>(rule.factors.size()); ++f) {
       int64_t extent = rule.factors[f].size;
-      if (f == batch)
-        extent /= candidate.dp * (perStep ? 1 : candidate.microBatches);
-      if (extent >= candidate.tp && splittable(rule, f) &&
+      // As in partitioning: batch dimensions are dp's, and tp splits what divides evenly.
+      if (f != batch && extent % candidate.tp == 0 && splittable(rule, f) &&
           (candidate.sp || !isSequenceFactor(problem, op, f)))
         factors.push_back(f);
     }
@@ -271,9 +270,8 @@ std::vector<int> storedLayouts(const PlanTensor &tensor, const Candidate &candid
   if (candidate.tp > 1)
     for (int d = 0; d < static_cast<int>(tensor.shape.size()); ++d) {
       int64_t extent = tensor.shape[d];
-      if (d == tensor.batchDim)
-        extent /= candidate.dp * candidate.microBatches;
-      if (extent >= candidate.tp && (candidate.sp || d != tensor.sequenceDim))
+      if (d != tensor.batchDim && extent % candidate.tp == 0 &&
+          (candidate.sp || d != tensor.sequenceDim))
         layouts.push_back(d);
     }
   return layouts;

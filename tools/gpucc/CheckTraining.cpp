@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 using namespace gpucc;
 using namespace gpucc::tool;
@@ -92,17 +93,27 @@ private:
         return fail(2, "a plan does not hold its model; name it with --model MODEL.onnx");
       single.options.model = a.referenceModel;
     }
-    single.options.ranks = 1;
-    single.target = "host";
-    std::string error;
-    std::optional<Pins> pins = Pins::parse(single.pins, error);
-    single.pins = pins && pins->microBatches
-                      ? "micro-batches=" + std::to_string(*pins->microBatches)
-                      : "";
-    single.options.memoryBudget.clear();
     if (int code = plan.open(parallel, a.driver))
       return code;
+    single.ranks = 1;
+    single.target = "host";
+    single.options.machine.clear();
+    single.options.memoryBudget.clear();
+    single.pins = microBatchPin(single.pins);
     return reference.open(single, "");
+  }
+
+  /// The reference runs the same micro-batches: those that were pinned, else those that the layout
+  /// search chose for the plan.
+  std::string microBatchPin(const std::string &given) const {
+    std::string error;
+    std::optional<Pins> pins = Pins::parse(given, error);
+    if (pins && pins->microBatches)
+      return "micro-batches=" + std::to_string(*pins->microBatches);
+    auto reasons = nlohmann::json::parse(plan.source.plan().info().explanation, nullptr, false);
+    if (reasons.is_object() && reasons.contains("layout"))
+      return "micro-batches=" + std::to_string(reasons["layout"].value("micro-batches", 1));
+    return "";
   }
 
   /// The same initial state and inputs on both sides.

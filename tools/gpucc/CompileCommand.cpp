@@ -45,6 +45,8 @@ int compile(Arguments &a) {
     output = output.substr(0, dot == std::string::npos ? output.size() : dot) + ".plan";
   }
   int code = compilation.runTo(Phase::Plan);
+  if (!code && !compilation.layout().empty())
+    std::printf("layout: %s\n", compilation.layout().c_str());
   if (!code)
     code = compilation.writePlan(output);
   progress("");
@@ -72,6 +74,7 @@ Command tool::addCompile(CLI::App &app) {
              "  gpucc compile resnet18.onnx --profile batch=1 --profile batch=8 -o resnet18.plan\n"
              "  gpucc compile gpt.onnx --profile batch=1,seq=128 --target cuda:sm_80,sm_90a\n"
              "  gpucc compile gpt.onnx --compile-to=fuse          the IR after fusion\n"
-             "  gpucc compile gpt.onnx --train --optimizer adamw --ranks 4 --pin dp=2,tp=2 -o gpt.plan");
+             "  gpucc compile gpt.onnx --train --optimizer adamw --ranks 4 --pin dp=2,tp=2 -o gpt.plan\n"
+             "  gpucc compile gpt.onnx --train --machine h100 --profile batch=32,seq=1024    search the layout");
   return [a] { return compile(*a); };
 }

@@ -50,12 +50,16 @@ std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
       ->check(CLI::IsMember({"f32", "tf32", "bf16", "f16", "mixed-bf16"}))
       ->capture_default_str();
   app.add_option("--jobs", o.jobs, "kernels compiled at once")->check(CLI::Range(1, 256))->capture_default_str();
-  app.add_option("--ranks", o.ranks, "ranks of the plan")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  app.add_option("--ranks", f->ranks, "ranks of the plan (default: 1, with --machine all its devices)")
+      ->check(CLI::Range(1, 1 << 20));
   app.add_option("--pin", f->pins,
                  "fixed parts of the layout: dp=2,tp=2,sp=on,pp=1,zero=1,schedule=1f1b,micro-batches=4");
-  app.add_option("--machine", o.machine, "machine to plan for: h100, a100-80gb, v100 or a file.yaml");
+  app.add_option("--machine", o.machine,
+                 "search the layout for a machine: h100, a100-80gb, v100 (8 devices; h100-8x4: four nodes), or a file.yaml");
+  app.add_option("--dump-problem", o.dumpProblem, "write what the search looks at as JSON")->group("");
   app.add_option("--memory-budget", o.memoryBudget,
-                 "device bytes per rank (as 12GiB), or a ratio of the peak without recomputation (0.5)");
+                 "device bytes per rank (as 12GiB), or a ratio of the peak without recomputation (0.5); "
+                 "activations=0.5 limits only the bytes that forward keeps for backward");
   app.add_option("--cache", o.cacheFolder, "folder of compiled kernels");
   app.add_flag("--external-weights", o.externalWeights,
                "refer to weight files beside the plan instead of copying them");
@@ -115,6 +119,12 @@ int CompileFlags::finish() {
       return fail(2, "--profile '" + profiles[i] + "' is not of the form NAME=SIZE,NAME=SIZE");
     options.profiles.push_back({"p" + std::to_string(i), sizes});
   }
+  if (!options.machine.empty()) { // the search checks pins against the ranks, and says which rule
+    options.ranks = ranks;
+    options.train = training ? std::optional<TrainSpec>(train) : std::nullopt;
+    return 0;
+  }
+  options.ranks = std::max<int64_t>(ranks, 1);
   int64_t fixed = options.pins.dp.value_or(1) * options.pins.tp.value_or(1) * options.pins.pp.value_or(1);
   if (options.ranks % fixed || (options.pins.dp && options.pins.tp && options.pins.pp && options.ranks != fixed))
     return fail(2, "--pin " + options.pins.dump() + " needs " + std::to_string(fixed) +

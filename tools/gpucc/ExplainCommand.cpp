@@ -99,6 +99,20 @@ void printMemoryLines(const fb::Plan &plan, nlohmann::json &json) {
   }
 }
 
+/// What the cost model says of the chosen layout, and on which rates it rests.
+void printPrediction(const nlohmann::json &reasons) {
+  if (reasons.contains("memory")) {
+    std::printf("\nmemory that the search expected on the fullest rank\n");
+    for (const auto &[part, bytes] : reasons["memory"].items())
+      if (bytes.is_number())
+        std::printf("  %-28s %12s\n", part.c_str(), bytesText(bytes.get<double>()).c_str());
+  }
+  if (reasons.contains("predicted"))
+    std::printf("\npredicted step  %.3f ms  (%s)\n",
+                1e3 * reasons["predicted"].value("step_seconds", 0.0),
+                reasons["predicted"].value("basis", std::string()).c_str());
+}
+
 /// The planner's own words: {"why": [..], "alternatives": [{"layout", "loses", ...}], ...}.
 void printReasons(const fb::Plan &plan, nlohmann::json &json) {
   std::string words = plan.explanation() ? plan.explanation()->str() : "";
@@ -108,6 +122,7 @@ void printReasons(const fb::Plan &plan, nlohmann::json &json) {
     return;
   }
   json["reasons"] = reasons;
+  printPrediction(reasons);
   for (const char *title : {"why", "alternatives", "rejected"}) {
     if (!reasons.contains(title) || reasons[title].empty())
       continue;

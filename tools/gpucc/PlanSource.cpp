@@ -35,6 +35,7 @@ int PlanSource::open(CompileFlags &flags) {
     progress("");
     if (code)
       return code;
+    flags.options = compilation.options(); // with --machine, the layout that was chosen
   }
   if (auto status = gpucc_rt::Plan::open(path, opened))
     return failed(status);

@@ -28,8 +28,8 @@ int run(Arguments &a) {
   if (int code = source.open(*a.flags))
     return code;
   gpucc_rt::RankGroup group;
-  if (a.flags->options.ranks != 1 && a.flags->options.ranks != source.plan().info().ranks)
-    return fail(2, "--ranks " + std::to_string(a.flags->options.ranks) + ": the plan was made for " +
+  if (a.flags->ranks && a.flags->ranks != source.plan().info().ranks)
+    return fail(2, "--ranks " + std::to_string(a.flags->ranks) + ": the plan was made for " +
                        std::to_string(source.plan().info().ranks) +
                        " ranks; compile it again with --ranks to change that");
   gpucc_rt::GroupOptions options;

@@ -19,8 +19,8 @@
 
 namespace gpucc::cost {
 
-/// Seconds of one kernel with these (local) facts, launch included. `tf32`: f32 matrix operands may
-/// use tf32 units.
+/// Seconds of one kernel with these (local) facts, launch included; 0 for an op without work (a
+/// view). `tf32`: f32 matrix operands may use tf32 units.
 double opSeconds(const Machine &machine, const OpFacts &facts, bool tf32 = false);
 
 /// Share of the matrix peak (already times matrixEfficiency) that m x n x k times batch reaches.

@@ -58,7 +58,10 @@ public:
   mlir::ModuleOp module() const;
   /// The model's folder (weights are relative to it).
   const std::string &folder() const;
+  /// With a machine, ranks and pins are those of the chosen layout (after runTo).
   const CompileOptions &options() const;
+  /// The layout that the search chose, one line; "" without a machine.
+  const std::string &layout() const;
 
   /// Evaluates @main (or `function`) with the reference evaluator; arguments by name. Results by
   /// name. Only at Phase::Graph to Phase::Fuse.

@@ -117,6 +117,11 @@ struct PlanResult {
   double lowerBoundSeconds = 0;         ///< of the best candidate's op choices
   int64_t candidates = 0, steps = 0;
   std::string explain(const PlanProblem &problem) const; ///< for a person
+  /// What a plan file keeps: {"why": [line..], "alternatives": [..], "rejected": [..], "layout": {..},
+  /// "predicted": {"step_seconds", ..}, "memory": {"parameters", ..}, "considered", ..}.
+  std::string explainJson(const PlanProblem &problem) const;
+  /// Whether the chosen op assignment splits activations along the sequence over tp.
+  bool usesSequence(const PlanProblem &problem) const;
 };
 
 struct PlanOptions {

@@ -38,7 +38,7 @@ static planner::Pins pinsOf(const CompileOptions &options, bool symbolicBatch) {
 
 /// What the planner may spend on one rank: the user's budget in bytes, else the device's memory.
 static LogicalResult setMemory(ModuleOp trial, const CompileOptions &options, planner::PlanProblem &problem) {
-  if (options.memoryBudget.empty())
+  if (options.memoryBudget.empty() || StringRef(options.memoryBudget).starts_with("activations="))
     return success();
   std::string error;
   std::optional<memory::Budget> budget = memory::Budget::parse(options.memoryBudget, error);
