@@ -89,7 +89,7 @@ def test_two_profiles_in_one_plan(gpucc, gpucc_run, models, tmp_path):
     np.savez(tmp_path / "in.npz", **arrays)
     code, _, err = gpucc_run(plan, "--inputs", tmp_path / "in.npz")
     assert code == 2
-    assert "batch=1" in err and "batch=2" in err, err  # the profiles are listed
+    assert "[1, 8]" in err and "[2, 16]" in err, err  # the profiles are listed
 
 
 def test_planning_reads_no_weights(gpucc, tmp_path):

@@ -34,6 +34,13 @@ struct Address {
   int64_t offset = 0, stride = 0;
 };
 
+/// State and weights of a stage are shared by the programs of all profiles: what is the same has
+/// the same address in each.
+struct SharedMemory {
+  DenseMap<Attribute, int64_t> offsets; ///< by what the buffer holds
+  std::map<std::string, int64_t> ends;  ///< by arena
+};
+
 struct SegmentPlan {
   sched::SegmentOp segment;
   SmallVector<base::CommandOpInterface> commands;
@@ -43,16 +50,17 @@ struct SegmentPlan {
 /// Converts one program.
 class Converter {
 public:
-  Converter(sched::ProgramOp program, int64_t stepBudget, bool overlap)
-      : program(program), stepBudget(stepBudget), overlap(overlap), builder(program) {}
+  Converter(sched::ProgramOp program, SharedMemory &shared, int64_t stepBudget, bool overlap)
+      : program(program), shared(shared), stepBudget(stepBudget), overlap(overlap),
+        builder(program) {}
 
   LogicalResult run() {
     for (auto b : program.getOps<sched::BufferOp>())
       buffers[b.getSymName()] = b;
     for (auto s : program.getOps<sched::SegmentOp>())
       segments.push_back(planSegment(s));
-    placeInOrder("state", sched::BufferKind::State);
-    placeInOrder("weights", sched::BufferKind::Weight);
+    placeShared("state", sched::BufferKind::State);
+    placeShared("weights", sched::BufferKind::Weight);
     placeInOrder("io", sched::BufferKind::Io);
     placeInOrder("scratch", sched::BufferKind::Saved);
     if (failed(placeScratch()))
@@ -72,6 +80,38 @@ private:
     p.placements = placeCommands(
         p.commands, [](Operation *op) { return isa<sched::CollectiveOp>(op); }, overlap);
     return p;
+  }
+
+  /// What each state and weight buffer holds: a tensor's name, or what is written at prepare.
+  DenseMap<StringRef, Attribute> contents() {
+    DenseMap<StringRef, Attribute> result;
+    auto none = builder.getUnitAttr();
+    for (auto t : program.getOps<sched::TensorOp>())
+      result[t.getView().getBuffer().getValue()] = t.getNameAttr();
+    for (auto c : program.getOps<sched::RankConstantOp>())
+      result[c.getView().getBuffer().getValue()] = c.getValueAttr();
+    for (auto i : program.getOps<sched::InitializeOp>())
+      result.try_emplace(i.getView().getBuffer().getValue(),
+                         builder.getArrayAttr({i.getValueAttr() ? Attribute(i.getValueAttr()) : none,
+                                               i.getKeyAttr() ? Attribute(i.getKeyAttr()) : none,
+                                               i.getSlices(), i.getTypeAttr()}));
+    return result;
+  }
+
+  void placeShared(StringRef arena, sched::BufferKind kind) {
+    DenseMap<StringRef, Attribute> content = contents();
+    int64_t &end = shared.ends[arena.str()];
+    for (auto b : program.getOps<sched::BufferOp>()) {
+      if (b.getKind() != kind)
+        continue;
+      auto known = content.find(b.getSymName());
+      Attribute key = known == content.end() ? Attribute(b.getSymNameAttr()) : known->second;
+      auto [it, isNew] = shared.offsets.try_emplace(key, end);
+      if (isNew)
+        end += align(b.getBytes());
+      addresses[b.getSymName()] = {arena, it->second, 0};
+    }
+    arenas[arena.str()] = end;
   }
 
   void placeInOrder(StringRef arena, sched::BufferKind kind) {
@@ -209,6 +249,7 @@ private:
   }
 
   sched::ProgramOp program;
+  SharedMemory &shared;
   int64_t stepBudget;
   bool overlap;
   OpBuilder builder;
@@ -221,8 +262,9 @@ private:
 struct SchedToPlanPass : gpucc::impl::SchedToPlanBase<SchedToPlanPass> {
   using SchedToPlanBase::SchedToPlanBase;
   void runOnOperation() override {
+    std::map<int64_t, SharedMemory> shared; // by stage
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<sched::ProgramOp>())) {
-      Converter converter(program, stepBudget, overlap);
+      Converter converter(program, shared[program.getStage()], stepBudget, overlap);
       if (failed(converter.run()))
         return signalPassFailure();
       numEvents += converter.events;
