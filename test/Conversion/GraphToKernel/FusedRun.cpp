@@ -109,11 +109,15 @@ std::string compare(ArrayRef<HostTensor> got, ArrayRef<HostTensor> want, StringR
     double relative = a.dtype() == DType::F64   ? options->f64
                       : a.dtype() == DType::F32 ? options->f32
                                                 : options->narrow;
+    double largest = options->floor;
+    for (int64_t i = 0; i < b.numElements(); ++i)
+      if (std::isfinite(b.getFloat(i)))
+        largest = std::max(largest, 1e-2 * std::abs(b.getFloat(i)));
     for (int64_t i = 0; i < a.numElements(); ++i) {
       double x = a.getFloat(i), y = b.getFloat(i);
       if ((std::isnan(x) && std::isnan(y)) || x == y)
         continue;
-      if (!(std::abs(x - y) <= relative * std::max(std::abs(y), options->floor))) {
+      if (!(std::abs(x - y) <= relative * std::max(std::abs(y), largest))) {
         std::ostringstream s;
         s << what.str() << ": result " << r << " element " << i << " is " << x << ", expected " << y;
         return s.str();
