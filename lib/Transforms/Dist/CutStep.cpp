@@ -17,6 +17,7 @@
 #include "CutStages.h"
 
 #include "dialects/Graph/Graph.h"
+#include "gpucc/Transforms/Dist/FunctionSharding.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -67,6 +68,7 @@ private:
   void findStatics();
   LogicalResult findHomes();
   void shareAccumulations();
+  bool isLinear(Operation *op) const;
   void collectSummands(Value value, SmallVectorImpl<Value> &summands,
                        SmallVectorImpl<Operation *> &path);
   FailureOr<Value> bring(Value value, Home to);
@@ -92,7 +94,8 @@ void StepCutter::findStatics() {
         state && state.getRole() != base::StateRole::Accumulator)
       statics.insert(argument);
   for (Operation &op : step.getBody().front().without_terminator())
-    if (isMemoryEffectFree(&op) && llvm::all_of(op.getOperands(), [&](Value v) { return isStatic(v); }))
+    if (isMemoryEffectFree(&op) &&
+        llvm::all_of(op.getOperands(), [&](Value v) { return isStatic(v); }))
       for (Value result : op.getResults())
         statics.insert(result);
 }
@@ -136,21 +139,39 @@ static bool isAdd(Operation *op) {
   return binary && binary.getKind() == graph::BinaryKind::Add;
 }
 
-/// The values that are added up to `value`, through adds and reshards that nothing else uses.
+/// Linear in its first operand while the others are the same on every stage: a sum may be split
+/// before it.
+bool StepCutter::isLinear(Operation *op) const {
+  if (!op || op->getNumOperands() == 0 || op->getNumResults() != 1)
+    return false;
+  if (!llvm::all_of(op->getOperands().drop_front(), [&](Value v) { return isStatic(v); }))
+    return false;
+  if (auto reduce = dyn_cast<dist::AllReduceOp>(op))
+    return reduce.getCombiner() == dist::Combiner::Sum && !reduce.getChannel();
+  if (auto scatter = dyn_cast<dist::ReduceScatterOp>(op))
+    return scatter.getCombiner() == dist::Combiner::Sum;
+  if (isa<dist::ReshardOp, dist::AllGatherOp, dist::AllToAllOp, dist::PermuteOp>(op))
+    return true;
+  std::vector<bool> linear = shardingRuleOf(op).linearIn;
+  return !linear.empty() && linear[0];
+}
+
+/// The values that are added up to `value`, through adds and linear ops whose results nothing else
+/// uses.
 void StepCutter::collectSummands(Value value, SmallVectorImpl<Value> &summands,
                                  SmallVectorImpl<Operation *> &path) {
   Operation *op = value.getDefiningOp();
-  bool passes = isAdd(op) || isa_and_nonnull<dist::ReshardOp>(op);
-  if (!passes || !value.hasOneUse()) {
+  if (!value.hasOneUse() || !(isAdd(op) || isLinear(op))) {
     summands.push_back(value);
     return;
   }
   path.push_back(op);
-  for (Value operand : op->getOperands())
-    collectSummands(operand, summands, path);
+  if (isAdd(op))
+    collectSummands(op->getOperand(1), summands, path);
+  collectSummands(op->getOperand(0), summands, path);
 }
 
-/// Rebuilds `op` with the summands of one stage only.
+/// Rebuilds what `value` is made of with the summands of one stage only; null when there are none.
 static Value rebuild(OpBuilder &builder, Value value, ArrayRef<Value> own,
                      ArrayRef<Operation *> path) {
   if (llvm::is_contained(own, value))
@@ -158,14 +179,15 @@ static Value rebuild(OpBuilder &builder, Value value, ArrayRef<Value> own,
   Operation *op = value.getDefiningOp();
   if (!llvm::is_contained(path, op))
     return {};
-  SmallVector<Value> parts;
-  for (Value operand : op->getOperands())
-    parts.push_back(rebuild(builder, operand, own, path));
-  if (isa<dist::ReshardOp>(op) ? !parts[0] : (!parts[0] || !parts[1]))
-    return isa<dist::ReshardOp>(op) ? Value() : (parts[0] ? parts[0] : parts[1]);
   IRMapping mapping;
-  mapping.map(op->getOperands(), parts);
-  return builder.clone(*op, mapping)->getResult(0);
+  for (Value operand : op->getOperands().take_front(isAdd(op) ? 2 : 1))
+    if (Value part = rebuild(builder, operand, own, path))
+      mapping.map(operand, part);
+  if (isAdd(op))
+    for (unsigned i : {0, 1})
+      if (!mapping.contains(op->getOperand(i)))
+        return mapping.lookupOrNull(op->getOperand(1 - i));
+  return mapping.contains(op->getOperand(0)) ? builder.clone(*op, mapping)->getResult(0) : Value();
 }
 
 /// Accumulators whose gradient has shares from several stages are accumulated on each.
@@ -260,15 +282,14 @@ FailureOr<Value> StepCutter::bring(Value value, Home to) {
       return failure();
     return pass(value, {from.stage, true}, to);
   }
-  bool flows = from.backward == to.backward && (to.backward ? from.stage > to.stage
-                                                            : from.stage < to.stage);
+  bool flows =
+      from.backward == to.backward && (to.backward ? from.stage > to.stage : from.stage < to.stage);
   if (flows)
     return pass(value, from, to);
-  InFlightDiagnostic error = op->emitError("made in stage ")
-                             << from.stage << (from.backward ? " (backward)" : " (forward)")
-                             << ", needed in stage " << to.stage
-                             << (to.backward ? " (backward)" : " (forward)")
-                             << ", which runs before it";
+  InFlightDiagnostic error =
+      op->emitError("made in stage ")
+      << from.stage << (from.backward ? " (backward)" : " (forward)") << ", needed in stage "
+      << to.stage << (to.backward ? " (backward)" : " (forward)") << ", which runs before it";
   error.attachNote() << "activations flow to later stages and gradients to earlier ones; cut so "
                         "that every op's operands come from its own or an earlier stage";
   return error;

@@ -48,6 +48,13 @@ private:
 
   std::set<int64_t> ownersOf(unsigned argument) const;
   void placeArgument(BlockArgument argument);
+  /// What an op's operands are, together.
+  struct Operands {
+    std::set<int64_t> common, united; ///< stages of those that are not shared
+    bool anyShared = false, anyLocal = false, summed = false;
+  };
+  Operands lookAt(Operation &op) const;
+  FailureOr<Knowledge> decide(Operation &op);
   LogicalResult place(Operation &op);
   LogicalResult placeResult(OpOperand &operand);
   LogicalResult makeShared(Value value, Operation *user);
@@ -146,6 +153,14 @@ void UpdateCutter::sumOver(Value value, const std::set<int64_t> &members) {
     k = {Knowledge::Shared, {}};
 }
 
+/// Scalars, and tensors that are a scalar spread out.
+static bool travels(Value value) {
+  auto isScalar = [](Value v) { return cast<RankedTensorType>(v.getType()).getRank() == 0; };
+  Operation *op = value.getDefiningOp();
+  return isScalar(value) ||
+         (op && op->getNumResults() == 1 && llvm::all_of(op->getOperands(), isScalar));
+}
+
 LogicalResult UpdateCutter::makeShared(Value value, Operation *user) {
   Knowledge &k = known[value];
   if (k.kind == Knowledge::Shared)
@@ -154,11 +169,8 @@ LogicalResult UpdateCutter::makeShared(Value value, Operation *user) {
   std::set<int64_t> all;
   for (int64_t s = 0; s < stages; ++s)
     all.insert(s);
-  Operation *op = value.getDefiningOp();
-  bool spread = op && op->getNumResults() == 1 && llvm::all_of(op->getOperands(), [](Value v) {
-                  return cast<RankedTensorType>(v.getType()).getRank() == 0;
-                });
-  if (k.kind == Knowledge::Local && type.getRank() > 0 && spread) {
+  if (Operation *op = value.getDefiningOp();
+      k.kind == Knowledge::Local && type.getRank() > 0 && travels(value)) {
     // A scalar spread over a tensor: the scalar travels, every stage spreads it.
     for (Value operand : op->getOperands())
       if (failed(makeShared(operand, user)))
@@ -185,41 +197,56 @@ LogicalResult UpdateCutter::makeShared(Value value, Operation *user) {
 
 //===-- The walk ----------------------------------------------------------===//
 
-LogicalResult UpdateCutter::place(Operation &op) {
-  std::set<int64_t> common, united;
-  bool anyShared = false, anyLocal = false, summed = false, first = true;
+UpdateCutter::Operands UpdateCutter::lookAt(Operation &op) const {
+  Operands seen;
+  bool first = true;
   for (Value operand : op.getOperands()) {
     const Knowledge &k = known.find(operand)->second;
-    anyShared |= k.kind == Knowledge::Shared;
-    summed |= k.kind == Knowledge::Summed;
+    seen.anyShared |= k.kind == Knowledge::Shared;
+    seen.summed |= k.kind == Knowledge::Summed;
     if (k.kind == Knowledge::Shared)
       continue;
-    anyLocal = true;
-    united.insert(k.stages.begin(), k.stages.end());
+    seen.anyLocal = true;
+    seen.united.insert(k.stages.begin(), k.stages.end());
     std::set<int64_t> both;
     for (int64_t s : k.stages)
-      if (first || common.count(s))
+      if (first || seen.common.count(s))
         both.insert(s);
-    common = first ? k.stages : both;
+    seen.common = both;
     first = false;
   }
-  Knowledge result;
-  if (anyLocal && !summed && !common.empty()) {
-    result = {Knowledge::Local, common};
-  } else if (anyLocal) {
-    ShardingRule rule = shardingRuleOf(&op);
-    // A reshard of a sum is the sum of reshards.
-    bool together =
-        isa<dist::ReshardOp>(op) ||
-        (!anyShared && rule.linearTogether == std::vector<bool>(op.getNumOperands(), true));
-    if (together) {
-      result = {Knowledge::Summed, united};
-    } else {
-      for (Value operand : op.getOperands())
-        if (failed(makeShared(operand, &op)))
-          return failure();
-    }
-  }
+  return seen;
+}
+
+/// What the result is; operands that must travel for that do.
+FailureOr<Knowledge> UpdateCutter::decide(Operation &op) {
+  Operands seen = lookAt(op);
+  if (!seen.anyLocal)
+    return Knowledge();
+  if (!seen.summed && !seen.common.empty())
+    return Knowledge{Knowledge::Local, seen.common};
+  ShardingRule rule = shardingRuleOf(&op);
+  // A reshard of a sum is the sum of reshards.
+  if (isa<dist::ReshardOp>(op) ||
+      (!seen.anyShared && rule.linearTogether == std::vector<bool>(op.getNumOperands(), true)))
+    return Knowledge{Knowledge::Summed, seen.united};
+  for (Value operand : op.getOperands())
+    if (travels(operand) && failed(makeShared(operand, &op)))
+      return failure();
+  seen = lookAt(op);
+  if (seen.anyLocal && !seen.summed && !seen.common.empty())
+    return Knowledge{Knowledge::Local, seen.common};
+  for (Value operand : op.getOperands())
+    if (failed(makeShared(operand, &op)))
+      return failure();
+  return Knowledge();
+}
+
+LogicalResult UpdateCutter::place(Operation &op) {
+  FailureOr<Knowledge> decided = decide(op);
+  if (failed(decided))
+    return failure();
+  const Knowledge &result = *decided;
   for (SegmentBuilder &segment : segments) {
     int64_t s = segment.stage();
     if (result.kind != Knowledge::Shared && !result.stages.count(s))

@@ -90,6 +90,22 @@ TEST(Decoder, CollectivesPreparedForCommunicators) {
   }
 }
 
+// Cutting local programs gives the same as cutting the global one.
+TEST(Decoder, CutAfterPartition) {
+  ProofOptions options;
+  options.steps = 1;
+  options.microBatches = 2;
+  options.before = "gpucc-assign-stages{pp=2},gpucc-differentiate{loss=cross-entropy},"
+                   "gpucc-add-optimizer{optimizer=adamw clip-norm=1.0}";
+  for (const char *pins : {"dp=1", "dp=2 tp=2 zero=1", "tp=2 sp=on"}) {
+    options.pipeline = std::string("gpucc-propagate{pp=2 micro-batches=2 ") + pins +
+                       "},gpucc-partition{keep-shardings=true},gpucc-cut-stages{micro-batches=2},"
+                       "gpucc-verify-collectives";
+    Proof p = prove(readInput("decoder.mlir"), options);
+    EXPECT_TRUE(p.equal()) << pins << "\n" << p.dump().substr(0, 6000);
+  }
+}
+
 TEST(Llama, EveryLayout) {
   expectProof("llama.mlir", "dp=2");
   expectProof("llama.mlir", "tp=2");
