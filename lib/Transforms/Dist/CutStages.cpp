@@ -45,14 +45,15 @@ struct CutStages : gpucc::impl::CutStagesBase<CutStages> {
     StateOwners owners;
     CutStatistics statistics;
     int64_t channel = 0;
-    SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
-    for (func::FuncOp function : functions)
-      if (!isSegment(function, "update") &&
-          failed(cutStep(function, stages, owners, channel, statistics)))
+    // Cutting erases a function, so they are told apart before.
+    SmallVector<func::FuncOp> steps, updates;
+    for (auto function : module.getOps<func::FuncOp>())
+      (isSegment(function, "update") ? updates : steps).push_back(function);
+    for (func::FuncOp function : steps)
+      if (failed(cutStep(function, stages, owners, channel, statistics)))
         return failure();
-    for (func::FuncOp function : functions)
-      if (isSegment(function, "update") &&
-          failed(cutUpdate(function, mesh, stages, owners, channel, statistics)))
+    for (func::FuncOp function : updates)
+      if (failed(cutUpdate(function, mesh, stages, owners, channel, statistics)))
         return failure();
     numSends += statistics.sends;
     numSaved += statistics.saved;
