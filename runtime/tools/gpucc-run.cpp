@@ -36,7 +36,7 @@ options
   --threads N                    threads per rank (default: cores / ranks)
   --ranks N                      host ranks; must be the plan's number of ranks (default: that number)
   --driver host|cuda|null        default: the plan's target; null checks every command and computes nothing
-  --trace FILE.json              when each command ran, for chrome://tracing or https://ui.perfetto.dev
+  --trace FILE.json              when each command ran, for Perfetto or the tracing page of Chrome
   --verify-weights               compare the weights with the hashes in the plan
   --info                         print the plan's inputs, outputs and needs, run nothing
   --version, --help
