@@ -66,7 +66,8 @@ bool isWrapper(const std::string &place) {
 std::unique_ptr<Image> Image::load(const void *bytes, size_t size, std::string &error) {
   const auto *header = static_cast<const Elf64_Ehdr *>(bytes);
   if (size < sizeof(Elf64_Ehdr) || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_machine != EM_X86_64) {
+      header->e_machine != EM_X86_64 || header->e_phoff > size ||
+      header->e_phnum * sizeof(Elf64_Phdr) > size - header->e_phoff) {
     error = "not a simt image: expected an x86-64 ELF shared object; compile with the architecture "
             "'simt' in --target";
     return nullptr;
