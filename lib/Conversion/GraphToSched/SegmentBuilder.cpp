@@ -108,20 +108,22 @@ private:
     auto read = lastRead.find(old);
     if (read == lastRead.end() || read->second < positions[writer])
       return true;
-    return read->second == positions[writer] && inPlaceOperand(writer, root) == old;
+    return read->second == positions[writer] &&
+           llvm::is_contained(inPlaceOperands(writer, root), old);
   }
 
-  /// The operand whose bytes the op may overwrite with `result`, if it says so.
-  static Value inPlaceOperand(Operation *op, Value result) {
+  /// Operands (roots) whose bytes the op may overwrite with `result`, by what it says.
+  static SmallVector<Value> inPlaceOperands(Operation *op, Value result) {
+    SmallVector<Value> operands;
     auto launch = dyn_cast<kernel::LaunchOp>(op);
     if (!launch)
-      return {};
+      return operands;
     unsigned number = cast<OpResult>(result).getResultNumber();
     ArrayRef<int64_t> pairs = launch.getInplace();
     for (size_t p = 0; p + 1 < pairs.size(); p += 2)
       if (pairs[p + 1] == number)
-        return rootOf(launch.getInputs()[pairs[p]]);
-    return {};
+        operands.push_back(rootOf(launch.getInputs()[pairs[p]]));
+    return operands;
   }
 
   /// Made at prepare: nothing runs.
@@ -161,9 +163,10 @@ private:
     if (it != places.end())
       return it->second;
     int64_t bytes = byteSize(result.getType());
-    Value dying = inPlaceOperand(op, result);
-    if (dying && scratchRoots.contains(dying) && lastRead.lookup(dying) == positions[op] &&
-        places.at(dying).bytes == bytes && taken.insert(dying).second) {
+    for (Value dying : inPlaceOperands(op, result)) {
+      if (!scratchRoots.contains(dying) || lastRead.lookup(dying) != positions[op] ||
+          places.at(dying).bytes != bytes || !taken.insert(dying).second)
+        continue;
       ++statistics.inPlace;
       scratchRoots.insert(result);
       return places[result] = places.at(dying);

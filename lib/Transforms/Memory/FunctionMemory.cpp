@@ -41,6 +41,20 @@ bool FunctionMemory::inArena(Value root) const {
   return op && !isFree(op) && !placed.contains(root);
 }
 
+/// Whether `result` may take the bytes of `old`, which its op reads. Launches say so; a cluster is
+/// not a kernel yet, and an update of state is pointwise in all of them that optimizers make.
+static bool isInPlace(Value result, Value old) {
+  Operation *op = result.getDefiningOp();
+  if (op->getName().getStringRef() != "kernel.launch")
+    return isa<graph::ClusterOp>(op) || op->hasTrait<OpTrait::Elementwise>();
+  auto pairs = op->getAttrOfType<DenseI64ArrayAttr>("inplace");
+  unsigned number = cast<OpResult>(result).getResultNumber();
+  for (int64_t p = 0; pairs && p + 1 < pairs.size(); p += 2)
+    if (pairs[p + 1] == number && rootOf(op->getOperand(static_cast<unsigned>(pairs[p]))) == old)
+      return true;
+  return false;
+}
+
 void FunctionMemory::findPlaced() {
   llvm::DenseMap<Value, int> lastReader;
   for (auto [i, op] : llvm::enumerate(ops))
@@ -62,7 +76,8 @@ void FunctionMemory::findPlaced() {
     Value old = function.getArgument(static_cast<unsigned>(alias.getInt()));
     overwrites[op].push_back(old);
     auto it = lastReader.find(old);
-    if (it == lastReader.end() || it->second <= index.lookup(op))
+    int now = index.lookup(op);
+    if (it == lastReader.end() || it->second < now || (it->second == now && isInPlace(root, old)))
       placed.insert(root);
   }
 }

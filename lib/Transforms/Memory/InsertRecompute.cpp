@@ -79,6 +79,23 @@ static std::vector<Outcome> candidates(const RecomputeProblem &problem, int poin
   return result; // some may be equal
 }
 
+static void sortByCost(std::vector<Outcome> &curve) {
+  llvm::stable_sort(curve, [](const Outcome &a, const Outcome &b) {
+    return a.solution.extraCost < b.solution.extraCost;
+  });
+}
+
+/// Adds what local search makes of the choice with the lowest peak.
+static void refine(const RecomputeProblem &problem, std::vector<Outcome> &curve,
+                   int64_t peakBudget) {
+  auto lowest =
+      llvm::min_element(curve, [](const Outcome &a, const Outcome &b) { return a.peak < b.peak; });
+  Outcome refined = problem.fitPeak(*lowest, peakBudget);
+  problem.reorder(refined);
+  curve.push_back(std::move(refined));
+  sortByCost(curve);
+}
+
 static std::string describe(func::FuncOp f, const Outcome &before, const Outcome &chosen,
                             const std::vector<Outcome> &curve) {
   std::string text;
@@ -152,18 +169,21 @@ private:
     int64_t keepBudget = activations ? activations->of(before.crossing) : before.crossing;
     if (activations)
       curve.push_back(problem.outcome(solvers::solveKeep(problem.problem(), keepBudget)));
-    llvm::stable_sort(curve, [](const Outcome &a, const Outcome &b) {
-      return a.solution.extraCost < b.solution.extraCost;
-    });
-    const Outcome *best = nullptr;
-    for (Outcome &o : curve) {
-      if (!o.solution.feasible)
-        continue;
+    sortByCost(curve);
+    auto fits = [&](const Outcome &o) {
+      return o.solution.feasible && (!memory || std::max(o.peak, other) <= peakBudget) &&
+             (!activations || o.crossing <= keepBudget);
+    };
+    for (Outcome &o : curve)
       problem.reorder(o);
-      bool fits = (!memory || std::max(o.peak, other) <= peakBudget) &&
-                  (!activations || o.crossing <= keepBudget);
-      if (fits && !best)
-        best = &o;
+    auto cheapest = [&] {
+      auto it = llvm::find_if(curve, fits); // they are sorted by cost
+      return it == curve.end() ? nullptr : &*it;
+    };
+    const Outcome *best = cheapest();
+    if (memory && (!best || !best->solution.recomputed.empty())) {
+      refine(problem, curve, peakBudget);
+      best = cheapest();
     }
     if (!best)
       return infeasible(f, curve, memory, activations, persistent, other, most, before.crossing);

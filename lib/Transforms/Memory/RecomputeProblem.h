@@ -44,6 +44,11 @@ public:
   /// The program as it is: forward first, nothing repeated.
   Outcome unchanged() const;
   Outcome outcome(const solvers::KeepSolution &solution) const;
+  /// Repeats single ops more or less, first those whose values are alive where `budget` is exceeded
+  /// most, until the peak fits or nothing helps; then drops repetitions that the budget does not
+  /// need. The solver prices kept bytes, not peaks: a chain of repetitions that starts far back may
+  /// hold more than it saves.
+  Outcome fitPeak(const Outcome &start, int64_t budget) const;
   /// The same runs in an order with a lower peak, where a quick search finds one.
   void reorder(Outcome &outcome) const;
 
@@ -56,6 +61,11 @@ private:
   void addTensors();
   int tensorOf(mlir::Value root);
   std::vector<char> repeatedOf(const Outcome &outcome) const;
+  Outcome outcomeOf(const std::vector<char> &repeated) const;
+  /// Bytes alive at each run.
+  std::vector<int64_t> liveBytes(const Outcome &outcome) const;
+  /// Ops whose values are alive at run `position` and that may be repeated.
+  std::vector<int> repeatableAt(const Outcome &outcome, int position) const;
   std::vector<Run> listRuns(const std::vector<char> &repeated) const;
   solvers::OrderProblem orderProblem(const Outcome &outcome) const;
   int64_t crossingBytes(const Outcome &outcome) const;
