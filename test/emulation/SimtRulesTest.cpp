@@ -79,7 +79,7 @@ const Rule rules[] = {
     {"EveryBlockStartsUnwritten", "if (blockIdx.x == 0) s[t] = 1.0f; else x[t] = s[t];",
      FindingKind::Uninitialized, "block (1,0,0)", 2},
     {"BelowAnArray", "s[t - 1] = 0.0f;", FindingKind::OutOfBounds, "shared 's' + -4"},
-    {"FreedOrForeignMemory", "x[1 << 20] = 0.0f;", FindingKind::OutOfBounds, "'x' + 4194304"},
+    {"FreedOrForeignMemory", "x[1 << 20] = 0.0f;", FindingKind::OutOfBounds, "writes 4 bytes"},
     // Asynchronous copies.
     {"CopyWaitedForByItsThreadOnly",
      "gk_cp_async<4>(s + t, x + t); gk_cp_commit(); gk_cp_wait<0>(); x[t] = s[t ^ 1];",
