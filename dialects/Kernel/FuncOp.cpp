@@ -23,9 +23,8 @@ void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name,
 
 ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
   auto type = [](Builder &builder, ArrayRef<Type> args, ArrayRef<Type> results,
-                 function_interface_impl::VariadicFlag, std::string &) {
-    return builder.getFunctionType(args, results);
-  };
+                 function_interface_impl::VariadicFlag,
+                 std::string &) { return builder.getFunctionType(args, results); };
   if (function_interface_impl::parseFunctionOp(
           parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name), type,
           getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name)))

@@ -15,9 +15,8 @@ ParseResult gpucc::kernel::parseSpace(OpAsmParser &parser, OperationState &resul
     return failure();
   SmallVector<int64_t> extents;
   SMLoc at = parser.getCurrentLocation();
-  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, [&] {
-        return parser.parseInteger(extents.emplace_back());
-      }))
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
+                                     [&] { return parser.parseInteger(extents.emplace_back()); }))
     return failure();
   if (extents.size() != args.size())
     return parser.emitError(at) << "(C1) " << args.size() << " indices but " << extents.size()
@@ -61,10 +60,9 @@ Block *gpucc::kernel::buildSpace(OpBuilder &builder, OperationState &state, unsi
 //===----------------------------------------------------------------------===//
 // kernel.loop
 //===----------------------------------------------------------------------===//
-void LoopOp::build(
-    OpBuilder &builder, OperationState &state, ArrayRef<int64_t> extents,
-    ArrayRef<LoopResultKind> kinds, ArrayRef<Type> types,
-    function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange)> build) {
+void LoopOp::build(OpBuilder &builder, OperationState &state, ArrayRef<int64_t> extents,
+                   ArrayRef<LoopResultKind> kinds, ArrayRef<Type> types,
+                   function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange)> build) {
   SmallVector<Attribute> kindAttrs;
   for (LoopResultKind kind : kinds)
     kindAttrs.push_back(LoopResultKindAttr::get(builder.getContext(), kind));
@@ -150,9 +148,8 @@ static LogicalResult verifyResult(LoopOp loop, unsigned i, Type yielded) {
   StringRef kind = stringifyLoopResultKind(loop.getKind(i));
   if (loop.getKind(i) == LoopResultKind::Keep) {
     if (!tile || tile.getShape() != loop.getExtents() || tile.getElementType() != yielded)
-      return loop.emitOpError("(C3) result ")
-             << i << " is " << type << "; what is kept is "
-             << RankedTensorType::get(loop.getExtents(), yielded);
+      return loop.emitOpError("(C3) result ") << i << " is " << type << "; what is kept is "
+                                              << RankedTensorType::get(loop.getExtents(), yielded);
     if (loop.isInner())
       return loop.emitOpError("(C3) keeps a tile inside another loop; reduce there, or move the "
                               "loop into the program");

@@ -30,9 +30,9 @@ void LoadOp::build(OpBuilder &builder, OperationState &state, Value source, Affi
     state.addOperands({predicate, otherwise});
   int32_t guarded = predicate ? 1 : 0;
   state.addAttribute(getMapAttrName(state.name), AffineMapAttr::get(map));
-  state.addAttribute(getOperandSegmentSizeAttr(),
-                     builder.getDenseI32ArrayAttr(
-                         {1, static_cast<int32_t>(indices.size()), guarded, guarded}));
+  state.addAttribute(
+      getOperandSegmentSizeAttr(),
+      builder.getDenseI32ArrayAttr({1, static_cast<int32_t>(indices.size()), guarded, guarded}));
   state.addTypes(cast<ShapedType>(source.getType()).getElementType());
 }
 
@@ -68,9 +68,9 @@ ParseResult LoadOp::parse(OpAsmParser &parser, OperationState &result) {
   if (guarded && (parser.resolveOperand(predicate, builder.getI1Type(), result.operands) ||
                   parser.resolveOperand(otherwise, shaped.getElementType(), result.operands)))
     return failure();
-  result.addAttribute(getOperandSegmentSizeAttr(),
-                      builder.getDenseI32ArrayAttr(
-                          {1, static_cast<int32_t>(indices.size()), guarded, guarded}));
+  result.addAttribute(
+      getOperandSegmentSizeAttr(),
+      builder.getDenseI32ArrayAttr({1, static_cast<int32_t>(indices.size()), guarded, guarded}));
   result.addTypes(shaped.getElementType());
   return success();
 }
@@ -154,9 +154,9 @@ ParseResult StoreOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.resolveOperands(indices, builder.getIndexType(), result.operands) ||
       (guarded && parser.resolveOperand(predicate, builder.getI1Type(), result.operands)))
     return failure();
-  result.addAttribute(getOperandSegmentSizeAttr(),
-                      builder.getDenseI32ArrayAttr(
-                          {1, 1, static_cast<int32_t>(indices.size()), guarded}));
+  result.addAttribute(
+      getOperandSegmentSizeAttr(),
+      builder.getDenseI32ArrayAttr({1, 1, static_cast<int32_t>(indices.size()), guarded}));
   return success();
 }
 

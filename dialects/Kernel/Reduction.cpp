@@ -68,7 +68,8 @@ Value gpucc::kernel::buildIdentity(OpBuilder &builder, Location loc, LoopResultK
                                    Type type) {
   TypedAttr scalar = getIdentity(kind, getElementTypeOrSelf(type));
   if (auto vector = dyn_cast<VectorType>(type))
-    return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(vector, Attribute(scalar)));
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(vector, Attribute(scalar)));
   return arith::ConstantOp::create(builder, loc, scalar);
 }
 

@@ -94,11 +94,11 @@ LogicalResult ContractOp::verify() {
 //===----------------------------------------------------------------------===//
 // kernel.convolution
 //===----------------------------------------------------------------------===//
-void ConvolutionOp::build(OpBuilder &builder, OperationState &state, ConvolutionKind kind, Value lhs,
-                          Value rhs, ArrayRef<int64_t> resultShape, ArrayRef<int64_t> strides,
-                          ArrayRef<int64_t> padsLow, ArrayRef<int64_t> padsHigh,
-                          ArrayRef<int64_t> dilations, int64_t groups, MathMode math,
-                          Type accumulator,
+void ConvolutionOp::build(OpBuilder &builder, OperationState &state, ConvolutionKind kind,
+                          Value lhs, Value rhs, ArrayRef<int64_t> resultShape,
+                          ArrayRef<int64_t> strides, ArrayRef<int64_t> padsLow,
+                          ArrayRef<int64_t> padsHigh, ArrayRef<int64_t> dilations, int64_t groups,
+                          MathMode math, Type accumulator,
                           function_ref<void(OpBuilder &, Location, ValueRange)> epilogue) {
   state.addOperands({lhs, rhs});
   auto list = [&](StringAttr name, ArrayRef<int64_t> values) {
@@ -140,7 +140,8 @@ SmallVector<int64_t> ConvolutionOp::getOutputShape() {
 }
 
 LogicalResult ConvolutionOp::verify() {
-  SmallVector<int64_t> input = getInputShape(), filter = getFilterShape(), output = getOutputShape();
+  SmallVector<int64_t> input = getInputShape(), filter = getFilterShape(),
+                       output = getOutputShape();
   size_t rank = input.size(), spatial = rank - 2;
   if (rank < 3 || rank > 5 || filter.size() != rank || output.size() != rank)
     return emitOpError("(C1) has shapes of rank ")
@@ -195,7 +196,8 @@ void AttentionOp::build(OpBuilder &builder, OperationState &state, Value q, Valu
 LogicalResult AttentionOp::verify() {
   ArrayRef<int64_t> e = getExtents();
   if (e.size() != 7 || llvm::any_of(e, [](int64_t x) { return x < 1; }) || e[1] % e[2] != 0)
-    return emitOpError("(C1) extents are [B, H, K, S, T, D, E], each at least 1, H a multiple of K");
+    return emitOpError(
+        "(C1) extents are [B, H, K, S, T, D, E], each at least 1, H a multiple of K");
   if (failed(verifyOperandMap(*this, "q", getQMap(), getQ(), 4, 2, "C2")) ||
       failed(verifyOperandMap(*this, "k", getKMap(), getK(), 4, 2, "C2")) ||
       failed(verifyOperandMap(*this, "v", getVMap(), getV(), 4, 2, "C2")))

@@ -90,12 +90,12 @@ static func::FuncOp declareFunction(OpBuilder &b, FuncOp kernel) {
   SmallVector<Type> types;
   for (Type view : kernel.getArgumentTypes()) {
     auto type = cast<MemRefType>(view);
-    types.push_back(MemRefType::get({std::max<int64_t>(1, getSpan(type))},
-                                    storageType(type.getElementType())));
+    types.push_back(
+        MemRefType::get({std::max<int64_t>(1, getSpan(type))}, storageType(type.getElementType())));
   }
   types.append(2, b.getI64Type());
-  auto func = func::FuncOp::create(b, kernel.getLoc(), kernel.getName(),
-                                   b.getFunctionType(types, {}));
+  auto func =
+      func::FuncOp::create(b, kernel.getLoc(), kernel.getName(), b.getFunctionType(types, {}));
   Block *entry = func.addEntryBlock();
   b.setInsertionPointToStart(entry);
   func::ReturnOp::create(b, kernel.getLoc());

@@ -35,7 +35,8 @@ BodyEmitter::Address BodyEmitter::address(Value view, AffineMap map, ValueRange 
     inputs.push_back(exprOf(index));
   Address at;
   at.memory = k.memory.lookup(view);
-  at.offset = getOffsetExpr(map, cast<ShapedType>(view.getType())).replaceDimsAndSymbols(inputs, {});
+  at.offset =
+      getOffsetExpr(map, cast<ShapedType>(view.getType())).replaceDimsAndSymbols(inputs, {});
   at.offset = simplifyOffset(at.offset, dims.size());
   bool perLane = false;
   at.offset.walk([&](AffineExpr e) {
@@ -87,8 +88,8 @@ Value BodyEmitter::evaluate(AffineExpr expr) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
   auto binary = cast<AffineBinaryOpExpr>(expr);
-  return buildBinary(b, k.loc, expr.getKind(), evaluate(binary.getLHS()),
-                     evaluate(binary.getRHS()), [&](int64_t v) { return k.index(v); });
+  return buildBinary(b, k.loc, expr.getKind(), evaluate(binary.getLHS()), evaluate(binary.getRHS()),
+                     [&](int64_t v) { return k.index(v); });
 }
 
 /// The values in all lanes, as lane indices.
@@ -215,8 +216,8 @@ void BodyEmitter::emitLoad(LoadOp op) {
 void BodyEmitter::emitStore(StoreOp op) {
   Address at = address(op.getDest(), op.getMap(), op.getIndices());
   Value predicate = op.getPredicate();
-  if (at.stride == 0 && (width == 0 || (!isVarying(op.getValue()) &&
-                                        (!predicate || !isVarying(predicate))))) {
+  if (at.stride == 0 &&
+      (width == 0 || (!isVarying(op.getValue()) && (!predicate || !isVarying(predicate))))) {
     OpBuilder::InsertionGuard guard(b);
     Value value = toStorage(b, k.loc, scalar(op.getValue()));
     Value offset = evaluate(at.offset);

@@ -135,9 +135,10 @@ private:
   /// Points [from, from + count) of one round, block by block.
   void round(Value from, int64_t count, bool isFirst) {
     auto one = [&](Value offset, int64_t valid) {
-      Value slot = block == group ? offset
-                                  : arith::DivUIOp::create(b, k.loc, offset, k.index(block / group))
-                                        .getResult();
+      Value slot =
+          block == group
+              ? offset
+              : arith::DivUIOp::create(b, k.loc, offset, k.index(block / group)).getResult();
       put(lanesAt(k.add(from, offset), block, valid), slot, isFirst);
     };
     int64_t main = count / block * block;

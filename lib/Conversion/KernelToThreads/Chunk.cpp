@@ -5,8 +5,8 @@
 //          %1 once ; t[0..3] = wide load %x ; for v: o[v] = t[v] * %1 ; wide store o → %y
 //
 //===----------------------------------------------------------------------===//
-#include "lib/Conversion/KernelToThreads/Threads.h"
 #include "gpucc/Conversion/KernelToThreads/Passes.h"
+#include "lib/Conversion/KernelToThreads/Threads.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -137,8 +137,8 @@ void ChunkEmitter::emitInnerLoop(LoopOp loop) {
         after.push_back(buildCombine(b, k.loc, loop.getKind(i), before[i], value(yielded)));
       return after;
     }
-    auto f = scf::ForOp::create(b, k.loc, k.index(0), k.index(loop.getExtents()[d]), k.index(1),
-                                before);
+    auto f =
+        scf::ForOp::create(b, k.loc, k.index(0), k.index(loop.getExtents()[d]), k.index(1), before);
     f->setAttr(unrollAttr, b.getBoolAttr(unroll));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(f.getBody());

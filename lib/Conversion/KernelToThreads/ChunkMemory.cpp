@@ -112,9 +112,9 @@ bool ChunkEmitter::hoistLoad(LoadOp load) {
     return false;
   Address at = address(source, load.getMap(), load.getIndices());
   if (vec == 1 || getLaneStride(at.offset, vec) == 0) {
-    Value v = guarded(predicate ? value(predicate) : Value(),
-                      predicate ? value(load.getOtherwise()) : Value(),
-                      [&] { return loadElement(at); });
+    Value v =
+        guarded(predicate ? value(predicate) : Value(),
+                predicate ? value(load.getOtherwise()) : Value(), [&] { return loadElement(at); });
     chunk.map(load.getResult(), v);
     return true;
   }
@@ -145,9 +145,9 @@ void ChunkEmitter::emitLoad(LoadOp load) {
   }
   Address at = address(source, load.getMap(), load.getIndices());
   Value predicate = load.getPredicate();
-  Value v = guarded(predicate ? value(predicate) : Value(),
-                    predicate ? value(load.getOtherwise()) : Value(),
-                    [&] { return loadElement(at); });
+  Value v =
+      guarded(predicate ? value(predicate) : Value(),
+              predicate ? value(load.getOtherwise()) : Value(), [&] { return loadElement(at); });
   point->map(load.getResult(), v);
 }
 
@@ -186,11 +186,10 @@ void ChunkEmitter::emitStore(StoreOp store) {
   Address at = address(store.getDest(), store.getMap(), store.getIndices());
   Value condition = store.getPredicate() ? value(store.getPredicate()) : Value();
   if (storeGuard)
-    condition = condition ? arith::AndIOp::create(b, k.loc, condition, storeGuard).getResult()
-                          : storeGuard;
-  k.when(condition, [&] {
-    memref::StoreOp::create(b, k.loc, v, at.memory, ValueRange{evaluate(at.offset)});
-  });
+    condition =
+        condition ? arith::AndIOp::create(b, k.loc, condition, storeGuard).getResult() : storeGuard;
+  k.when(condition,
+         [&] { memref::StoreOp::create(b, k.loc, v, at.memory, ValueRange{evaluate(at.offset)}); });
 }
 
 void ChunkEmitter::flushStores() {

@@ -182,7 +182,8 @@ private:
   /// What stands between loops is the same for the whole program.
   void emitUniform(ThreadKernel &k, Operation &op) {
     if (auto store = dyn_cast<StoreOp>(op)) { // by one thread
-      Value first = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, k.thread, k.index(0));
+      Value first =
+          arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, k.thread, k.index(0));
       if (k.active)
         first = arith::AndIOp::create(k.b, k.loc, first, k.active);
       k.when(first, [&] { emitSingle(k, op); });

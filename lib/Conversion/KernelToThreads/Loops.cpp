@@ -69,23 +69,24 @@ LogicalResult threads::makeTiles(ThreadKernel &k, LoopOp loop) {
   return success();
 }
 
-/// i1 and unsigned kinds as the device's reductions take them: int, and signed by a flipped top bit.
+/// i1 and unsigned kinds as the device's reductions take them: int, and signed by a flipped top
+/// bit.
 static Value toReduced(OpBuilder &b, Location loc, LoopResultKind kind, Value v) {
   if (v.getType().isInteger(1))
     return arith::ExtUIOp::create(b, loc, b.getI32Type(), v);
   if (kind != LoopResultKind::UMax && kind != LoopResultKind::UMin)
     return v;
   Value top = arith::ConstantOp::create(
-      b, loc, b.getIntegerAttr(v.getType(), APInt::getSignedMinValue(v.getType().getIntOrFloatBitWidth())));
+      b, loc,
+      b.getIntegerAttr(v.getType(), APInt::getSignedMinValue(v.getType().getIntOrFloatBitWidth())));
   return arith::XOrIOp::create(b, loc, v, top);
 }
 static Value fromReduced(OpBuilder &b, Location loc, LoopResultKind kind, Value v, Type type) {
   if (type.isInteger(1))
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, v,
                                  arith::ConstantIntOp::create(b, loc, 0, 32));
-  return kind == LoopResultKind::UMax || kind == LoopResultKind::UMin
-             ? toReduced(b, loc, kind, v)
-             : v;
+  return kind == LoopResultKind::UMax || kind == LoopResultKind::UMin ? toReduced(b, loc, kind, v)
+                                                                      : v;
 }
 static LoopResultKind reducedKind(LoopResultKind kind) {
   if (kind == LoopResultKind::UMax)
@@ -161,8 +162,7 @@ LogicalResult threads::emitLoop(ThreadKernel &k, LoopOp loop) {
     Value exists;
     if (chunks % threads)
       exists = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::slt, base, k.index(points));
-    k.when(exists,
-           [&] { emitChunk(k, loop, vec, base, first, accumulators, points % vec != 0); });
+    k.when(exists, [&] { emitChunk(k, loop, vec, base, first, accumulators, points % vec != 0); });
   }
   bool hasShared = llvm::any_of(loop.getResults(), [&](Value r) {
     auto tile = k.tiles.find(r);

@@ -1,8 +1,8 @@
 //===- Mapping.cpp - programs and points to blocks and threads ------------===//
 //
 // A program that reduces rows of n points has P = tree width residues; threads * vec = P keeps the
-// tree. Shorter rows of the same program may use more residues than their own tree has: the rest are
-// identities, which change nothing. Rows of more than 1024 points need exactly 1024.
+// tree. Shorter rows of the same program may use more residues than their own tree has: the rest
+// are identities, which change nothing. Rows of more than 1024 points need exactly 1024.
 //
 //   rows of 1000   threads 256, vec 4          rows of 40   threads 16, vec 4, 8 programs per block
 //
@@ -73,14 +73,13 @@ FailureOr<Mapping> threads::chooseMapping(FuncOp kernel, ProgramOp program) {
   if (rows) {
     int64_t tree = getRowTreeWidth(rows);
     int64_t v = schedule && schedule.getVec() ? std::clamp<int64_t>(schedule.getVec(), 1, 16)
-                                             : std::clamp<int64_t>(m.vec, 4, 8);
+                                              : std::clamp<int64_t>(m.vec, 4, 8);
     m.threads = schedule && schedule.getThreads() ? schedule.getThreads() : tree / v;
     if (!llvm::isPowerOf2_64(m.threads) || m.threads > 1024 || tree / m.threads > 16 ||
         m.threads > tree)
-      return kernel.emitOpError("schedule: ")
-             << m.threads << " threads cannot share the " << tree
-             << " residues of its rows; take a power of two from " << std::max<int64_t>(tree / 16, 2)
-             << " to " << tree;
+      return kernel.emitOpError("schedule: ") << m.threads << " threads cannot share the " << tree
+                                              << " residues of its rows; take a power of two from "
+                                              << std::max<int64_t>(tree / 16, 2) << " to " << tree;
     if (columns)
       m.threads = std::max<int64_t>(m.threads, 32);
   } else if (columns) {

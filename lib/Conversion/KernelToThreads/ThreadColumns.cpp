@@ -65,8 +65,8 @@ LogicalResult threads::emitColumns(ThreadKernel &k, LoopOp loop) {
         Value rest = row;
         ArrayRef<int64_t> extents = loop.getExtents().drop_back();
         for (int64_t d = extents.size() - 1; d >= 0; --d) {
-          Value at = d ? arith::RemUIOp::create(b, k.loc, rest, k.index(extents[d])).getResult()
-                       : rest;
+          Value at =
+              d ? arith::RemUIOp::create(b, k.loc, rest, k.index(extents[d])).getResult() : rest;
           rest = d ? arith::DivUIOp::create(b, k.loc, rest, k.index(extents[d])).getResult() : rest;
           leading.insert(leading.begin(), at);
         }
@@ -99,9 +99,9 @@ LogicalResult threads::emitColumns(ThreadKernel &k, LoopOp loop) {
   }
   for (unsigned i = 0; i < loop.getNumResults(); ++i)
     if (accumulators[i])
-      GroupReduceToOp::create(
-          b, k.loc, LoopResultKindAttr::get(b.getContext(), loop.getKind(i)),
-          b.getI64IntegerAttr(threads), b.getI64IntegerAttr(columns), b.getI64IntegerAttr(strips),
-          accumulators[i], k.tiles.find(loop.getResult(i))->second.memory);
+      GroupReduceToOp::create(b, k.loc, LoopResultKindAttr::get(b.getContext(), loop.getKind(i)),
+                              b.getI64IntegerAttr(threads), b.getI64IntegerAttr(columns),
+                              b.getI64IntegerAttr(strips), accumulators[i],
+                              k.tiles.find(loop.getResult(i))->second.memory);
   return success(); // the reduction ends in a barrier
 }

@@ -68,10 +68,10 @@ void buildCall(ThreadKernel &k, const Call &call, Region &epilogue, func::FuncOp
   SmallVector<Value> flat;
   for (Value view : call.views)
     flat.push_back(k.views.lookup(view));
-  auto op = SkeletonCallOp::create(
-      b, k.loc, b.getStringAttr(call.header), b.getStringAttr(call.callee),
-      b.getStringAttr(call.arguments), b.getStringAttr(call.preamble), strings(b, call.operands),
-      strings(b, call.parameters), strings(b, call.trailing), flat);
+  auto op = SkeletonCallOp::create(b, k.loc, b.getStringAttr(call.header),
+                                   b.getStringAttr(call.callee), b.getStringAttr(call.arguments),
+                                   b.getStringAttr(call.preamble), strings(b, call.operands),
+                                   strings(b, call.parameters), strings(b, call.trailing), flat);
   lowerEpilogue(k, epilogue, op.getEpilogue(), call);
   func->setAttr(gridAttr, b.getDenseI64ArrayAttr(call.grid));
   func->setAttr(blockAttr, b.getDenseI64ArrayAttr({call.block, 1, 1}));
@@ -111,9 +111,19 @@ LogicalResult emitContract(ThreadKernel &k, ContractOp op, func::FuncOp func) {
   call.columns = cuda::chooseEpilogueWidth(tile, e[2], resultBytes(op.getEpilogue()));
   call.arguments = (problem.tensorCores ? deviceType(element) + ", " : std::string()) +
                    list(e.drop_front()) + ", " + tile.text() + ", " + std::to_string(call.columns);
-  MatrixOperand lhs{op.getLhs(), op.getLhsMap(), /*row=*/1, /*depth=*/2, e[1], e[3],
+  MatrixOperand lhs{op.getLhs(),
+                    op.getLhsMap(),
+                    /*row=*/1,
+                    /*depth=*/2,
+                    e[1],
+                    e[3],
                     k.alignment.lookup(op.getLhs())};
-  MatrixOperand rhs{op.getRhs(), op.getRhsMap(), /*row=*/2, /*depth=*/1, e[2], e[3],
+  MatrixOperand rhs{op.getRhs(),
+                    op.getRhsMap(),
+                    /*row=*/2,
+                    /*depth=*/1,
+                    e[2],
+                    e[3],
                     k.alignment.lookup(op.getRhs())};
   std::string name = func.getName().str();
   call.operands = {matrixOperandText(lhs, "$0", name + "_lhs", call.preamble),
@@ -144,9 +154,9 @@ LogicalResult emitConvolution(ThreadKernel &k, ConvolutionOp op, func::FuncOp fu
   }
   int64_t groups = op.getGroups(), inGroup = w[1], outGroup = out[1] / groups;
   std::string shape =
-      "gk_conv_shape<" + list({in[0], in[1], in[2], in[3], out[1], w[2], w[3], out[2], out[3],
-                               strides[0], strides[1], dilations[0], dilations[1], pads[0],
-                               pads[1], groups}) +
+      "gk_conv_shape<" +
+      list({in[0], in[1], in[2], in[3], out[1], w[2], w[3], out[2], out[3], strides[0], strides[1],
+            dilations[0], dilations[1], pads[0], pads[1], groups}) +
       ">";
   cuda::GemmProblem problem;
   problem.batch = groups;

@@ -28,11 +28,11 @@ using mlir::ValueRange;
 
 /// How programs and points meet blocks and threads.
 struct Mapping {
-  int64_t threads = 256;  ///< that work on one program; a power of two
-  int64_t packed = 1;     ///< programs per block
-  int64_t vec = 4;        ///< neighbouring points of one thread, where a loop allows
-  bool flat = false;      ///< one loop without results: threads range over all programs' chunks
-  bool reduces = false;   ///< some loop reduces to a scalar: vec follows from the tree
+  int64_t threads = 256; ///< that work on one program; a power of two
+  int64_t packed = 1;    ///< programs per block
+  int64_t vec = 4;       ///< neighbouring points of one thread, where a loop allows
+  bool flat = false;     ///< one loop without results: threads range over all programs' chunks
+  bool reduces = false;  ///< some loop reduces to a scalar: vec follows from the tree
 
   /// Neighbouring points per thread in a loop of `points`.
   int64_t vecOf(int64_t points) const;
@@ -60,8 +60,8 @@ struct ThreadKernel {
   Location loc;
   Mapping mapping;
   Statistics &statistics;
-  mlir::IRMapping uniform;            ///< kernel values → values of the thread's program
-  llvm::DenseMap<Value, Value> views; ///< view → flat memref
+  mlir::IRMapping uniform;                  ///< kernel values → values of the thread's program
+  llvm::DenseMap<Value, Value> views;       ///< view → flat memref
   llvm::DenseMap<Value, int64_t> alignment; ///< of views, bytes
   llvm::DenseMap<Value, Tile> tiles;
   OpBuilder::InsertPoint entry; ///< where arrays are declared

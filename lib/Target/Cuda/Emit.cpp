@@ -3,8 +3,8 @@
 
 #include "gpucc/Conversion/KernelToThreads/Passes.h"
 #include "gpucc/Transforms/Kernel/Passes.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -16,8 +16,9 @@ using namespace gpucc;
 using namespace gpucc::cuda;
 
 void cuda::registerCudaTarget(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, kernel::KernelDialect, arith::ArithDialect, math::MathDialect, func::FuncDialect,
-                  gpu::GPUDialect, memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
+  registry.insert<affine::AffineDialect, kernel::KernelDialect, arith::ArithDialect,
+                  math::MathDialect, func::FuncDialect, gpu::GPUDialect, memref::MemRefDialect,
+                  scf::SCFDialect, vector::VectorDialect>();
 }
 
 /// Kernel to threads, then what makes the text short.

@@ -233,12 +233,13 @@ bool Printer::printMath(Operation *op) {
   StringRef opName = op->getName().getStringRef();
   if (!opName.consume_front("math."))
     return false;
-  StringRef function = llvm::StringSwitch<StringRef>(opName)
-                           .Case("powf", "pow")
-                           .Cases({"exp", "log", "log1p", "expm1", "tanh", "erf"}, opName)
-                           .Cases({"sin", "cos", "tan", "asin", "acos", "atan", "atan2"}, opName)
-                           .Cases({"sinh", "cosh", "asinh", "acosh", "atanh", "exp2", "log2"}, opName)
-                           .Default("");
+  StringRef function =
+      llvm::StringSwitch<StringRef>(opName)
+          .Case("powf", "pow")
+          .Cases({"exp", "log", "log1p", "expm1", "tanh", "erf"}, opName)
+          .Cases({"sin", "cos", "tan", "asin", "acos", "atan", "atan2"}, opName)
+          .Cases({"sinh", "cosh", "asinh", "acosh", "atanh", "exp2", "log2"}, opName)
+          .Default("");
   if (function.empty())
     return false;
   call(op, function.str());
@@ -290,15 +291,14 @@ void Printer::printCompareFloat(arith::CmpFOp op) {
 void Printer::printCompareInteger(arith::CmpIOp op) {
   using P = arith::CmpIPredicate;
   P predicate = op.getPredicate();
-  bool isUnsigned = predicate == P::ult || predicate == P::ule || predicate == P::ugt ||
-                    predicate == P::uge;
-  const char *symbol = predicate == P::eq                               ? "=="
-                       : predicate == P::ne                             ? "!="
-                       : predicate == P::slt || predicate == P::ult     ? "<"
-                       : predicate == P::sle || predicate == P::ule     ? "<="
-                       : predicate == P::sgt || predicate == P::ugt     ? ">"
-                                                                        : ">=";
-  std::string u =
-      isUnsigned ? "(" + unsignedType(op.getLhs().getType()) + ")" : std::string();
+  bool isUnsigned =
+      predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge;
+  const char *symbol = predicate == P::eq                           ? "=="
+                       : predicate == P::ne                         ? "!="
+                       : predicate == P::slt || predicate == P::ult ? "<"
+                       : predicate == P::sle || predicate == P::ule ? "<="
+                       : predicate == P::sgt || predicate == P::ugt ? ">"
+                                                                    : ">=";
+  std::string u = isUnsigned ? "(" + unsignedType(op.getLhs().getType()) + ")" : std::string();
   define(op, u + name(op.getLhs()) + " " + symbol + " " + u + name(op.getRhs()));
 }

@@ -43,11 +43,14 @@ static llvm::DenseSet<Value> writtenViews(func::FuncOp function) {
 static bool isTaken(StringRef name) {
   return name.starts_with("gk_") || name.starts_with("__") ||
          llvm::StringSwitch<bool>(name)
-             .Cases({"float", "double", "int", "bool", "void", "const", "for", "if", "else", "return"},
+             .Cases(
+                 {"float", "double", "int", "bool", "void", "const", "for", "if", "else", "return"},
+                 true)
+             .Cases(
+                 {"template", "class", "struct", "new", "delete", "this", "auto", "char", "short"},
+                 true)
+             .Cases({"long", "signed", "unsigned", "static", "using", "namespace", "operator"},
                     true)
-             .Cases({"template", "class", "struct", "new", "delete", "this", "auto", "char", "short"},
-                    true)
-             .Cases({"long", "signed", "unsigned", "static", "using", "namespace", "operator"}, true)
              .Cases({"b", "i", "j", "h", "d", "s", "n", "c", "w", "r", "k", "acc"}, true)
              .Default(false);
 }
@@ -99,8 +102,8 @@ std::string Printer::name(Value v) {
 }
 
 void Printer::define(Operation *op, const std::string &expression) {
-  line() << type(op->getResult(0).getType()) << " " << name(op->getResult(0)) << " = "
-         << expression << ";\n";
+  line() << type(op->getResult(0).getType()) << " " << name(op->getResult(0)) << " = " << expression
+         << ";\n";
 }
 
 std::string Printer::element(Value memory, ValueRange indices) {
@@ -272,9 +275,7 @@ LogicalResult Printer::printOp(Operation *op) {
       .Case([&](gpu::BlockIdOp) { define(op, "blockIdx.x"); })
       .Case([&](gpu::BarrierOp) { line() << "gk_barrier();\n"; })
       .Case([&](memref::AllocaOp alloca) { printAlloca(alloca); })
-      .Case([&](memref::LoadOp load) {
-        define(op, element(load.getMemRef(), load.getIndices()));
-      })
+      .Case([&](memref::LoadOp load) { define(op, element(load.getMemRef(), load.getIndices())); })
       .Case([&](memref::StoreOp store) {
         line() << element(store.getMemRef(), store.getIndices()) << " = " << name(store.getValue())
                << ";\n";
@@ -303,6 +304,7 @@ LogicalResult Printer::printOp(Operation *op) {
     return success();
   InFlightDiagnostic diag = op->emitError("the CUDA printer does not know '")
                             << op->getName() << "' on " << op->getOperandTypes();
-  diag.attachNote() << "gpucc-expand-math expands functions; gpucc-kernel-to-threads makes the rest";
+  diag.attachNote()
+      << "gpucc-expand-math expands functions; gpucc-kernel-to-threads makes the rest";
   return diag;
 }

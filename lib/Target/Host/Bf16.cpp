@@ -17,8 +17,8 @@ using namespace gpucc;
 
 void host::addBf16Rounding(Module &module) {
   LLVMContext &context = module.getContext();
-  auto *type =
-      FunctionType::get(Type::getBFloatTy(context), {Type::getFloatTy(context)}, /*isVarArg=*/false);
+  auto *type = FunctionType::get(Type::getBFloatTy(context), {Type::getFloatTy(context)},
+                                 /*isVarArg=*/false);
   Function *f = Function::Create(type, GlobalValue::ExternalLinkage, "__truncsfbf2", module);
   f->setVisibility(GlobalValue::HiddenVisibility);
   f->addFnAttr(Attribute::NoUnwind);

@@ -19,9 +19,9 @@ std::unique_ptr<TargetMachine> host::createMachine(StringRef cpuLevel, std::stri
     return nullptr;
   TargetOptions options;
   options.AllowFPOpFusion = FPOpFusion::Strict;
-  return std::unique_ptr<TargetMachine>(target->createTargetMachine(
-      triple, cpuLevel, /*Features=*/"", options, Reloc::PIC_, std::nullopt,
-      CodeGenOptLevel::Default));
+  return std::unique_ptr<TargetMachine>(
+      target->createTargetMachine(triple, cpuLevel, /*Features=*/"", options, Reloc::PIC_,
+                                  std::nullopt, CodeGenOptLevel::Default));
 }
 
 /// `void k(void **args, int64_t begin, int64_t end)` around the function of bare pointers, which is
@@ -76,8 +76,9 @@ Error host::optimize(Module &module, TargetMachine &machine, int64_t width) {
   builder.crossRegisterProxies(loops, functions, graph, modules);
   ModulePassManager passes;
   if (Error error = builder.parsePassPipeline(
-          passes, "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
-                  "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg),globaldce"))
+          passes,
+          "always-inline,function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg,"
+          "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg),globaldce"))
     return error;
   passes.run(module, modules);
   return Error::success();

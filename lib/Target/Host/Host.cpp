@@ -4,10 +4,10 @@
 #include "dialects/Kernel/Kernel.h"
 #include "lib/Target/Host/Pieces.h"
 #include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -44,9 +44,9 @@ std::string host::getNativeCpuLevel() {
 }
 
 void host::registerHostTarget(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, kernel::KernelDialect, arith::ArithDialect, math::MathDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, LLVM::LLVMDialect, memref::MemRefDialect, scf::SCFDialect,
-                  vector::VectorDialect>();
+  registry.insert<affine::AffineDialect, kernel::KernelDialect, arith::ArithDialect,
+                  math::MathDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
 }

@@ -44,8 +44,8 @@ Expected<std::string> host::linkSharedLibrary(StringRef object, StringRef linker
       return createStringError("cannot write " + input.str().str());
   }
   // No names of files, no identifiers: the same kernels give the same bytes.
-  StringRef args[] = {*program, "-shared", "-s", "--gc-sections", "--build-id=none",
-                      "-o",     output,    input};
+  StringRef args[] = {*program,          "-shared", "-s",   "--gc-sections",
+                      "--build-id=none", "-o",      output, input};
   std::string message;
   int rc = sys::ExecuteAndWait(*program, args, std::nullopt,
                                {std::nullopt, StringRef(log), StringRef(log)},

@@ -2,8 +2,8 @@
 //
 // Dimensions d, d+1 of a loop join when each access steps in d by exactly what it steps over all of
 // d+1: stride(d) = extent(d+1) * stride(d+1). The joint index n replaces (i, j) by
-// (n floordiv extent, n mod extent); maps whose offset is linear in both are rewritten to a map with
-// that offset, so that the strides stay visible:
+// (n floordiv extent, n mod extent); maps whose offset is linear in both are rewritten to a map
+// with that offset, so that the strides stay visible:
 //
 //   x[%r, %i, %j] : memref<8x7x7xf32>   i: 7, j: 1   →   offset %r * 49 + %n
 //

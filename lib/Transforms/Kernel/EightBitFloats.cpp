@@ -4,7 +4,8 @@
 // 8-bit floating point specification). Conversions round to nearest even; what is too large becomes
 // infinity, or NaN where there is none.
 //
-//   300.0 → f8E4M3FN: 0x43960000 rounds at bit 20 to 0x43a00000 → (0x43a00000 >> 20) - (120 << 3) = 0x7a
+//   300.0 → f8E4M3FN: 0x43960000 rounds at bit 20 to 0x43a00000 → (0x43a00000 >> 20) - (120 << 3) =
+//   0x7a
 //
 //===----------------------------------------------------------------------===//
 #include "lib/Transforms/Kernel/EightBitFloats.h"
@@ -27,7 +28,8 @@ struct Format {
   int64_t nan;
 };
 Format formatOf(Type type) {
-  return isa<Float8E5M2Type>(type) ? Format{2, 15, 0x7b, 0x7c, 0x7e} : Format{3, 7, 0x7e, 0x7f, 0x7f};
+  return isa<Float8E5M2Type>(type) ? Format{2, 15, 0x7b, 0x7c, 0x7e}
+                                   : Format{3, 7, 0x7e, 0x7f, 0x7f};
 }
 
 class Converter {
@@ -41,9 +43,9 @@ public:
     Value sign = shiftLeft(arith::AndIOp::create(b, loc, x, integer(0x80)), 24);
     Value normal = arith::AddIOp::create(b, loc, shiftLeft(magnitude, 23 - f.mantissaBits),
                                          integer((127 - f.bias) << 23));
-    Value scaled = arith::MulFOp::create(
-        b, loc, arith::SIToFPOp::create(b, loc, b.getF32Type(), magnitude),
-        number(std::ldexp(1.0, 1 - f.bias - f.mantissaBits)));
+    Value scaled =
+        arith::MulFOp::create(b, loc, arith::SIToFPOp::create(b, loc, b.getF32Type(), magnitude),
+                              number(std::ldexp(1.0, 1 - f.bias - f.mantissaBits)));
     Value bits = select(less(magnitude, 1 << f.mantissaBits), bitsOf(scaled), normal);
     if (f.overflow != f.nan)
       bits = select(equal(magnitude, f.overflow), integer(0x7f800000), bits);
@@ -72,11 +74,11 @@ public:
     Value sum = arith::AddFOp::create(b, loc, absolute, number(magic));
     Value small = arith::SubIOp::create(b, loc, bitsOf(sum), bitsOf(number(magic)));
     Value bits = select(less(magnitude, int64_t(127 + 1 - f.bias) << 23), small, normal);
-    Value above = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, bits,
-                                        integer(f.largest));
+    Value above =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, bits, integer(f.largest));
     bits = select(above, integer(f.overflow), bits);
-    Value isNan = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, magnitude,
-                                        integer(0x7f800000));
+    Value isNan =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, magnitude, integer(0x7f800000));
     bits = arith::OrIOp::create(b, loc, select(isNan, integer(f.nan), bits), sign);
     return arith::TruncIOp::create(b, loc, b.getI8Type(), bits);
   }

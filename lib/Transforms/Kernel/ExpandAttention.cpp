@@ -5,14 +5,14 @@
 //
 //   kernel.program (%b, %h, %block) in (B, H, S / R) {
 //     %qt           = loop (d, r) in (D, R) { q[block * R + r, d] }
-//     %scores, %max = loop (t, r) in (T, R) { scale · Σ_d qt[d, r] k[t, d] + bias, -inf above the diagonal }
-//     %p, %sum      = loop (t, r) in (T, R) { exp(score - max[r]) }
-//     %o            = loop (e, r) in (E, R) { (Σ_t p[t, r] v[t, e]) / sum[r] }
-//     loop (r, e) in (R, E) { o[e, r] → epilogue }
+//     %scores, %max = loop (t, r) in (T, R) { scale · Σ_d qt[d, r] k[t, d] + bias, -inf above the
+//     diagonal } %p, %sum      = loop (t, r) in (T, R) { exp(score - max[r]) } %o            = loop
+//     (e, r) in (E, R) { (Σ_t p[t, r] v[t, e]) / sum[r] } loop (r, e) in (R, E) { o[e, r] →
+//     epilogue }
 //   }
 //
-// R is the greatest divisor of S up to the pass's option. A row that sees nothing has max = -inf; its
-// result is zero.
+// R is the greatest divisor of S up to the pass's option. A row that sees nothing has max = -inf;
+// its result is zero.
 //
 //===----------------------------------------------------------------------===//
 #include "lib/Transforms/Kernel/ExpandSkeletons.h"
@@ -107,18 +107,17 @@ private:
   }
 
   Value emitScore(OpBuilder &b, Location loc, Value t, Value r) {
-    auto dot = LoopOp::create(
-        b, loc, e[5], LoopResultKind::Add, type,
-        [&](OpBuilder &b, Location loc, ValueRange at) -> SmallVector<Value> {
-          Value x = LoadOp::create(b, loc, queries, ValueRange{at[0], r});
-          Value y = load(b, op.getK(), op.getKMap(), {batch, kvHead, t, at[0]});
-          return {multiply(b, loc, x, y)};
-        });
-    Value score =
-        multiply(b, loc, dot.getResult(0), constant(b, op.getScale().convertToDouble()));
+    auto dot = LoopOp::create(b, loc, e[5], LoopResultKind::Add, type,
+                              [&](OpBuilder &b, Location loc, ValueRange at) -> SmallVector<Value> {
+                                Value x = LoadOp::create(b, loc, queries, ValueRange{at[0], r});
+                                Value y =
+                                    load(b, op.getK(), op.getKMap(), {batch, kvHead, t, at[0]});
+                                return {multiply(b, loc, x, y)};
+                              });
+    Value score = multiply(b, loc, dot.getResult(0), constant(b, op.getScale().convertToDouble()));
     if (op.getBias())
-      score = arith::AddFOp::create(b, loc, score,
-                                    loadRow(b, op.getBias(), *op.getBiasMap(), r, t));
+      score =
+          arith::AddFOp::create(b, loc, score, loadRow(b, op.getBias(), *op.getBiasMap(), r, t));
     if (!op.getCausal())
       return score;
     // Signed: with more queries than keys the first rows see nothing.
@@ -150,13 +149,14 @@ private:
   Value emitResults(OpBuilder &b, Location loc, Value weights, Value max, Value sums) {
     auto element = [&](OpBuilder &b, Location loc, ValueRange at) -> SmallVector<Value> {
       Value column = at[0], r = at[1];
-      auto product = LoopOp::create(
-          b, loc, e[4], LoopResultKind::Add, type,
-          [&](OpBuilder &b, Location loc, ValueRange at) -> SmallVector<Value> {
-            Value p = LoadOp::create(b, loc, weights, ValueRange{at[0], r});
-            Value v = load(b, op.getV(), op.getVMap(), {batch, kvHead, at[0], column});
-            return {multiply(b, loc, p, v)};
-          });
+      auto product =
+          LoopOp::create(b, loc, e[4], LoopResultKind::Add, type,
+                         [&](OpBuilder &b, Location loc, ValueRange at) -> SmallVector<Value> {
+                           Value p = LoadOp::create(b, loc, weights, ValueRange{at[0], r});
+                           Value v =
+                               load(b, op.getV(), op.getVMap(), {batch, kvHead, at[0], column});
+                           return {multiply(b, loc, p, v)};
+                         });
       Value top = LoadOp::create(b, loc, max, ValueRange{r});
       Value sum = LoadOp::create(b, loc, sums, ValueRange{r});
       sum = arith::SelectOp::create(b, loc, sees(b, loc, top), sum, constant(b, 1.0));

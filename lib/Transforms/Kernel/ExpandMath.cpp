@@ -22,9 +22,7 @@ namespace gpucc {
 using namespace mlir;
 using namespace gpucc;
 
-static bool isSmall(Type type) {
-  return type.isBF16() || type.isF16() || isEightBitFloat(type);
-}
+static bool isSmall(Type type) { return type.isBF16() || type.isF16() || isEightBitFloat(type); }
 
 /// Computes f16, bf16 and f8 in f32 and rounds after each operation. Conversions to and from wider
 /// types than f32 also go through f32, which is what the device has.
@@ -43,9 +41,9 @@ static bool widen(Operation *op) {
     Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
     if (from.isF32() || to.isF32())
       return false;
-    Value wide = from.isF64() ? arith::TruncFOp::create(b, op->getLoc(), f32, op->getOperand(0))
-                              : arith::ExtFOp::create(b, op->getLoc(), f32, op->getOperand(0))
-                                    .getResult();
+    Value wide = from.isF64()
+                     ? arith::TruncFOp::create(b, op->getLoc(), f32, op->getOperand(0))
+                     : arith::ExtFOp::create(b, op->getLoc(), f32, op->getOperand(0)).getResult();
     Value result = to.isF64() ? arith::ExtFOp::create(b, op->getLoc(), to, wide).getResult()
                               : arith::TruncFOp::create(b, op->getLoc(), to, wide).getResult();
     op->getResult(0).replaceAllUsesWith(result);
@@ -54,9 +52,8 @@ static bool widen(Operation *op) {
   }
   OperationState state(op->getLoc(), op->getName());
   for (Value v : op->getOperands())
-    state.addOperands(isSmall(v.getType())
-                          ? arith::ExtFOp::create(b, op->getLoc(), f32, v).getResult()
-                          : v);
+    state.addOperands(
+        isSmall(v.getType()) ? arith::ExtFOp::create(b, op->getLoc(), f32, v).getResult() : v);
   for (Type t : op->getResultTypes())
     state.addTypes(isSmall(t) ? f32 : t);
   state.addAttributes(op->getAttrs());
@@ -101,8 +98,8 @@ struct OwnPow : OpRewritePattern<math::PowFOp> {
 struct ExactRsqrt : OpRewritePattern<math::RsqrtOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::RsqrtOp op, PatternRewriter &rewriter) const override {
-    Value one = arith::ConstantOp::create(rewriter, op.getLoc(),
-                                          rewriter.getFloatAttr(op.getType(), 1.0));
+    Value one =
+        arith::ConstantOp::create(rewriter, op.getLoc(), rewriter.getFloatAttr(op.getType(), 1.0));
     Value root = math::SqrtOp::create(rewriter, op.getLoc(), op.getOperand());
     rewriter.replaceOpWithNewOp<arith::DivFOp>(op, one, root);
     return success();
@@ -110,8 +107,7 @@ struct ExactRsqrt : OpRewritePattern<math::RsqrtOp> {
 };
 
 /// isnan, isinf, isfinite as comparisons.
-template <typename Op, arith::CmpFPredicate predicate>
-struct Classify : OpRewritePattern<Op> {
+template <typename Op, arith::CmpFPredicate predicate> struct Classify : OpRewritePattern<Op> {
   using OpRewritePattern<Op>::OpRewritePattern;
   LogicalResult matchAndRewrite(Op op, PatternRewriter &rewriter) const override {
     Value x = op.getOperand();
@@ -147,24 +143,24 @@ struct ExpandMath : gpucc::impl::ExpandMathBase<ExpandMath> {
   }
 
   static void addOwn(RewritePatternSet &patterns) {
-    patterns.add<OwnUnary<math::ExpOp, &ScalarMath::exp>, OwnUnary<math::LogOp, &ScalarMath::log>,
-                 OwnUnary<math::TanhOp, &ScalarMath::tanh>, OwnUnary<math::ErfOp, &ScalarMath::erf>,
-                 OwnUnary<math::SinOp, &ScalarMath::sin>, OwnUnary<math::CosOp, &ScalarMath::cos>,
-                 OwnUnary<math::AtanOp, &ScalarMath::atan>,
-                 OwnUnary<math::SinhOp, &ScalarMath::sinh>, OwnUnary<math::CoshOp, &ScalarMath::cosh>,
-                 OwnUnary<math::AsinhOp, &ScalarMath::asinh>,
-                 OwnUnary<math::AcoshOp, &ScalarMath::acosh>,
-                 OwnUnary<math::AtanhOp, &ScalarMath::atanh>, OwnPow, ExactRsqrt, Classify<math::IsNaNOp, arith::CmpFPredicate::UNO>,
-                 Classify<math::IsInfOp, arith::CmpFPredicate::OEQ>,
-                 Classify<math::IsFiniteOp, arith::CmpFPredicate::OLT>>(
-        patterns.getContext(), PatternBenefit(10));
+    patterns.add<
+        OwnUnary<math::ExpOp, &ScalarMath::exp>, OwnUnary<math::LogOp, &ScalarMath::log>,
+        OwnUnary<math::TanhOp, &ScalarMath::tanh>, OwnUnary<math::ErfOp, &ScalarMath::erf>,
+        OwnUnary<math::SinOp, &ScalarMath::sin>, OwnUnary<math::CosOp, &ScalarMath::cos>,
+        OwnUnary<math::AtanOp, &ScalarMath::atan>, OwnUnary<math::SinhOp, &ScalarMath::sinh>,
+        OwnUnary<math::CoshOp, &ScalarMath::cosh>, OwnUnary<math::AsinhOp, &ScalarMath::asinh>,
+        OwnUnary<math::AcoshOp, &ScalarMath::acosh>, OwnUnary<math::AtanhOp, &ScalarMath::atanh>,
+        OwnPow, ExactRsqrt, Classify<math::IsNaNOp, arith::CmpFPredicate::UNO>,
+        Classify<math::IsInfOp, arith::CmpFPredicate::OEQ>,
+        Classify<math::IsFiniteOp, arith::CmpFPredicate::OLT>>(patterns.getContext(),
+                                                               PatternBenefit(10));
   }
 
   static void addUpstream(RewritePatternSet &patterns) {
     math::populateExpansionPatterns(patterns, {"tan", "exp2", "round", "ctlz"});
     auto chosen = [](StringRef name) {
-      return llvm::is_contained({"math.atan2", "math.log2", "math.log1p",
-                                 "math.erfc", "math.expm1", "math.cbrt", "math.asin", "math.acos"},
+      return llvm::is_contained({"math.atan2", "math.log2", "math.log1p", "math.erfc", "math.expm1",
+                                 "math.cbrt", "math.asin", "math.acos"},
                                 name);
     };
     populateMathPolynomialApproximationPatterns(patterns, chosen);

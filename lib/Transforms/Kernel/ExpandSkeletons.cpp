@@ -73,9 +73,8 @@ namespace {
 class ConvolutionExpander {
 public:
   explicit ConvolutionExpander(ConvolutionOp op)
-      : op(op), input(op.getInputShape()), filter(op.getFilterShape()),
-        output(op.getOutputShape()), spatial(input.size() - 2),
-        type(op.getEpilogue().getArgument(0).getType()) {}
+      : op(op), input(op.getInputShape()), filter(op.getFilterShape()), output(op.getOutputShape()),
+        spatial(input.size() - 2), type(op.getEpilogue().getArgument(0).getType()) {}
 
   void run() {
     OpBuilder b(op);
@@ -125,9 +124,7 @@ private:
     cloneEpilogue(b, op.getEpilogue(), arguments);
   }
 
-  Value index(OpBuilder &b, int64_t v) {
-    return arith::ConstantIndexOp::create(b, op.getLoc(), v);
-  }
+  Value index(OpBuilder &b, int64_t v) { return arith::ConstantIndexOp::create(b, op.getLoc(), v); }
   Value scale(OpBuilder &b, Value x, int64_t factor, int64_t offset) {
     Value y = x;
     if (factor != 1)
@@ -136,8 +133,8 @@ private:
   }
   /// 0 ≤ x < extent, which one unsigned comparison says.
   Value inside(OpBuilder &b, Value x, int64_t extent, Value so) {
-    Value in = arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::ult, x,
-                                     index(b, extent));
+    Value in =
+        arith::CmpIOp::create(b, op.getLoc(), arith::CmpIPredicate::ult, x, index(b, extent));
     return so ? arith::AndIOp::create(b, op.getLoc(), so, in).getResult() : in;
   }
   /// The input position of output position `o` under window position `w`.
@@ -174,9 +171,10 @@ private:
       Value g = groups == 1 ? Value() : group(element[1], inputPerGroup);
       Value o = within(g, outputPerGroup, at[0]);
       left = {element[0], o};
-      right = {o, groups == 1 ? element[1]
-                              : arith::RemUIOp::create(b, loc, element[1], index(b, inputPerGroup))
-                                    .getResult()};
+      right = {
+          o, groups == 1
+                 ? element[1]
+                 : arith::RemUIOp::create(b, loc, element[1], index(b, inputPerGroup)).getResult()};
       for (unsigned d = 0; d < spatial; ++d) {
         // o * stride = position + pad - window * dilation, where that divides.
         Value x = arith::SubIOp::create(b, loc, scale(b, element[2 + d], 1, op.getPadsLow()[d]),

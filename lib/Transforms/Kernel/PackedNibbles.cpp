@@ -3,8 +3,9 @@
 //   %0 = load %x[%i] : memref<9xi4>      %b = load %x[%i floordiv 2] : memref<5xi8>
 //                                        %0 = %i mod 2 == 0 ? %b & 15 : %b >> 4
 //
-// A store changes half a byte, so that neighbours cannot run side by side: its loop and its programs
-// become one inner loop, which runs in order. Quantized weights are only read, so this is rare.
+// A store changes half a byte, so that neighbours cannot run side by side: its loop and its
+// programs become one inner loop, which runs in order. Quantized weights are only read, so this is
+// rare.
 //
 //===----------------------------------------------------------------------===//
 #include "lib/Transforms/Kernel/PackedNibbles.h"
@@ -32,8 +33,8 @@ Value byteConstant(OpBuilder &b, Location loc, int64_t v) {
 /// Makes the kernel one program that walks all points in order.
 LogicalResult makeSequential(FuncOp kernel) {
   auto program = dyn_cast<ProgramOp>(kernel.getComputation());
-  auto loops = program ? llvm::to_vector(program.getBody().front().getOps<LoopOp>())
-                       : SmallVector<LoopOp>();
+  auto loops =
+      program ? llvm::to_vector(program.getBody().front().getOps<LoopOp>()) : SmallVector<LoopOp>();
   bool others = program && llvm::any_of(program.getBody().front().without_terminator(),
                                         [](Operation &op) { return isa<StoreOp>(op); });
   if (loops.size() != 1 || loops[0].getNumResults() || others)
@@ -92,8 +93,8 @@ private:
   Place placeOf(OpBuilder &b, Location loc, Value view, AffineMap map, ValueRange indices) {
     AffineExpr offset = getOffsetExpr(map, cast<ShapedType>(view.getType()));
     unsigned inputs = indices.size();
-    Value parity = affine::AffineApplyOp::create(b, loc, AffineMap::get(inputs, 0, offset % 2),
-                                                 indices);
+    Value parity =
+        affine::AffineApplyOp::create(b, loc, AffineMap::get(inputs, 0, offset % 2), indices);
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value isLow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, parity, zero);
     return {AffineMap::get(inputs, 0, offset.floorDiv(2)), isLow};
@@ -112,13 +113,13 @@ private:
     OpBuilder b(load);
     Location loc = load.getLoc();
     Place place = placeOf(b, loc, load.getSource(), load.getMap(), load.getIndices());
-    Value byte =
-        loadByte(b, loc, load.getSource(), place, load.getIndices(), load.getPredicate());
+    Value byte = loadByte(b, loc, load.getSource(), place, load.getIndices(), load.getPredicate());
     Value low = arith::AndIOp::create(b, loc, byte, byteConstant(b, loc, 15));
     Value high = arith::ShRUIOp::create(b, loc, byte, byteConstant(b, loc, 4));
     Value v = arith::SelectOp::create(b, loc, place.isLow, low, high);
     if (load.getPredicate())
-      v = arith::SelectOp::create(b, loc, load.getPredicate(), v, values.lookup(load.getOtherwise()));
+      v = arith::SelectOp::create(b, loc, load.getPredicate(), v,
+                                  values.lookup(load.getOtherwise()));
     values.map(load.getResult(), v);
     dead.push_back(load);
   }
@@ -127,14 +128,13 @@ private:
     OpBuilder b(store);
     Location loc = store.getLoc();
     Place place = placeOf(b, loc, store.getDest(), store.getMap(), store.getIndices());
-    Value old =
-        loadByte(b, loc, store.getDest(), place, store.getIndices(), store.getPredicate());
+    Value old = loadByte(b, loc, store.getDest(), place, store.getIndices(), store.getPredicate());
     Value v = values.lookup(store.getValue());
     Value asLow = arith::OrIOp::create(
         b, loc, arith::AndIOp::create(b, loc, old, byteConstant(b, loc, -16)), v);
-    Value asHigh = arith::OrIOp::create(
-        b, loc, arith::AndIOp::create(b, loc, old, byteConstant(b, loc, 15)),
-        arith::ShLIOp::create(b, loc, v, byteConstant(b, loc, 4)));
+    Value asHigh =
+        arith::OrIOp::create(b, loc, arith::AndIOp::create(b, loc, old, byteConstant(b, loc, 15)),
+                             arith::ShLIOp::create(b, loc, v, byteConstant(b, loc, 4)));
     Value byte = arith::SelectOp::create(b, loc, place.isLow, asLow, asHigh);
     StoreOp::create(b, loc, byte, store.getDest(), place.byte, store.getIndices(),
                     store.getPredicate());
@@ -203,8 +203,8 @@ private:
       if (!holdsNibbles(view))
         continue;
       int64_t bytes = llvm::divideCeil(getSpan(cast<ShapedType>(view.getType())), 2);
-      view.setType(MemRefType::get({std::max<int64_t>(bytes, 1)},
-                                   IntegerType::get(view.getContext(), 8)));
+      view.setType(
+          MemRefType::get({std::max<int64_t>(bytes, 1)}, IntegerType::get(view.getContext(), 8)));
     }
     SmallVector<Type> views(kernel.getBody().getArgumentTypes());
     kernel.setFunctionType(FunctionType::get(kernel.getContext(), views, {}));

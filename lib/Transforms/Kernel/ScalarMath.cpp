@@ -11,8 +11,8 @@ Value ScalarMath::constant(double v) {
   return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, v));
 }
 Value ScalarMath::integer(int64_t v) {
-  return arith::ConstantOp::create(b, loc,
-                                   b.getIntegerAttr(b.getIntegerType(type.getIntOrFloatBitWidth()), v));
+  return arith::ConstantOp::create(
+      b, loc, b.getIntegerAttr(b.getIntegerType(type.getIntOrFloatBitWidth()), v));
 }
 Value ScalarMath::add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
 Value ScalarMath::sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
@@ -69,7 +69,8 @@ Value ScalarMath::log(Value x) {
   Value u = bits(scaled);
   // Shift the range so that the exponent changes at sqrt(1/2) (0x3f3504f3).
   Value t = arith::AddIOp::create(b, loc, u, integer(0x3f800000 - 0x3f3504f3));
-  Value e = arith::SubIOp::create(b, loc, arith::ShRUIOp::create(b, loc, t, integer(23)), integer(127));
+  Value e =
+      arith::SubIOp::create(b, loc, arith::ShRUIOp::create(b, loc, t, integer(23)), integer(127));
   Value m = arith::AddIOp::create(b, loc, arith::AndIOp::create(b, loc, t, integer(0x007fffff)),
                                   integer(0x3f3504f3));
   Value f = sub(fromBits(m), constant(1.0));
@@ -88,8 +89,7 @@ Value ScalarMath::log(Value x) {
   r = select(compare(P::OEQ, x, constant(inf)), x, r);
   r = select(compare(P::OEQ, x, constant(0.0)), constant(-inf), r);
   // Negative and NaN.
-  return select(compare(P::UGE, x, constant(0.0)),
-                select(compare(P::UNO, x, x), x, r),
+  return select(compare(P::UGE, x, constant(0.0)), select(compare(P::UNO, x, x), x, r),
                 constant(std::numeric_limits<double>::quiet_NaN()));
 }
 
@@ -116,8 +116,8 @@ Value ScalarMath::erf(Value x) {
     r = fma(r, t, constant(c));
   r = fma(r, t, arith::NegFOp::create(b, loc, t));
   Value large = copySign(sub(constant(1.0), expCore(r)), x);
-  Value p = horner(q, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1,
-                       -3.76125336e-1, 1.28379166e-1});
+  Value p = horner(q, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1,
+                       1.28379166e-1});
   Value result = select(compare(P::OGT, t, constant(0.927734375)), large, fma(p, x, x));
   return select(compare(P::UNO, x, x), x, result);
 }
@@ -166,7 +166,8 @@ Value ScalarMath::logPositive64(Value x) {
   Value u = bits(x);
   int64_t root = 0x3fe6a09e667f3bcd; // sqrt(1/2)
   Value t = arith::AddIOp::create(b, loc, u, integer(0x3ff0000000000000 - root));
-  Value e = arith::SubIOp::create(b, loc, arith::ShRUIOp::create(b, loc, t, integer(52)), integer(1023));
+  Value e =
+      arith::SubIOp::create(b, loc, arith::ShRUIOp::create(b, loc, t, integer(52)), integer(1023));
   Value m = fromBits(arith::AddIOp::create(
       b, loc, arith::AndIOp::create(b, loc, t, integer(0x000fffffffffffff)), integer(root)));
   Value s = arith::DivFOp::create(b, loc, sub(m, constant(1.0)), add(m, constant(1.0)));
@@ -215,8 +216,8 @@ Value ScalarMath::pow(Value x, Value y) {
   r = select(compare(P::OEQ, a, zero), select(positive, zero, constant(inf)), r);
   r = select(compare(P::OEQ, a, constant(inf)), select(positive, constant(inf), zero), r);
   Value absY = abs(y), infinite = compare(P::OEQ, absY, constant(inf));
-  Value grows = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                      compare(P::OGT, a, one), positive);
+  Value grows =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, compare(P::OGT, a, one), positive);
   Value limit = select(compare(P::OEQ, a, one), one, select(grows, constant(inf), zero));
   r = select(infinite, limit, r);
   // Parity of y: integers above 2^24 are even.
@@ -228,8 +229,8 @@ Value ScalarMath::pow(Value x, Value y) {
   Value flip = arith::AndIOp::create(b, loc, isNegative, isOdd);
   r = select(flip, arith::NegFOp::create(b, loc, r), r);
   Value below = compare(P::OLT, x, zero);
-  Value fraction = arith::AndIOp::create(
-      b, loc, below, compare(P::UNE, math::FloorOp::create(b, loc, y), y));
+  Value fraction =
+      arith::AndIOp::create(b, loc, below, compare(P::UNE, math::FloorOp::create(b, loc, y), y));
   Value finite = compare(P::OLT, a, constant(inf));
   r = select(arith::AndIOp::create(b, loc, fraction, finite),
              constant(std::numeric_limits<double>::quiet_NaN()), r);

@@ -31,7 +31,8 @@ std::vector<Shape> viewsOf(const std::string &text) {
   return views;
 }
 size_t bytesOf(const Shape &s) {
-  size_t bytes = s.type == "i1" ? 1 : std::stoi(s.type.substr(s.type.find_first_of("0123456789"))) / 8;
+  size_t bytes =
+      s.type == "i1" ? 1 : std::stoi(s.type.substr(s.type.find_first_of("0123456789"))) / 8;
   return s.elements * bytes;
 }
 void fill(const Shape &s, char *data, unsigned seed) {
@@ -90,9 +91,8 @@ TEST_P(BothTargetsTest, EqualBits) {
         memcpy(&x, h, 4), memcpy(&y, d, 4);
         bothNan = x != x && y != y;
       }
-      ASSERT_TRUE(bothNan || memcmp(h, d, size) == 0)
-          << "view " << i << " element " << e << "\n"
-          << emitted.text;
+      ASSERT_TRUE(bothNan || memcmp(h, d, size) == 0) << "view " << i << " element " << e << "\n"
+                                                      << emitted.text;
     }
   }
   EXPECT_TRUE(changed) << "the kernel wrote nothing";

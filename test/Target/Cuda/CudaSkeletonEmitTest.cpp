@@ -156,13 +156,18 @@ std::string convolution(const char *kind, const char *a, const char *b, const ch
       }
     })";
   bool flat = std::count(shape, shape + strlen(shape), ',') == 2;
-  t = replaceAll(t, "INDICES", flat ? "%0: index, %1: index, %2: index"
-                                    : "%0: index, %1: index, %2: index, %3: index");
+  t = replaceAll(t, "INDICES",
+                 flat ? "%0: index, %1: index, %2: index"
+                      : "%0: index, %1: index, %2: index, %3: index");
   t = replaceAll(t, "%0 = arith", "%r = arith");
   t = replaceAll(t, "kernel.store %0", "kernel.store %r");
   t = replaceAll(t, "NAMES", flat ? "%0, %1, %2" : "%0, %1, %2, %3");
-  for (auto [from, to] : {std::pair("KIND", kind), {"<A>", a}, {"<B>", b}, {"<R>", r},
-                          {"SHAPE", shape}, {"GEOMETRY", geometry}})
+  for (auto [from, to] : {std::pair("KIND", kind),
+                          {"<A>", a},
+                          {"<B>", b},
+                          {"<R>", r},
+                          {"SHAPE", shape},
+                          {"GEOMETRY", geometry}})
     t = replaceAll(t, from, to);
   return t;
 }
@@ -206,8 +211,9 @@ TEST(CudaSkeleton, ConvolutionAndGradients) {
 TEST(CudaSkeleton, OneDimensionalConvolution) {
   Numbers x(3 * 10, 1, false), w(4 * 3 * 3, 2, false);
   View y(4 * 8 * 4);
-  cuda::CudaKernel k = emit(convolution("forward", "<1x3x10xf32>", "<4x3x3xf32>", "<1x4x8xf32>",
-                                        "1, 4, 8", "strides [1] pads [0], [0] dilations [1] groups 1"));
+  cuda::CudaKernel k =
+      emit(convolution("forward", "<1x3x10xf32>", "<4x3x3xf32>", "<1x4x8xf32>", "1, 4, 8",
+                       "strides [1] pads [0], [0] dilations [1] groups 1"));
   runSimt(k, {x.arg(), w.arg(), {y.data, y.bytes}});
   std::vector<double> want;
   for (int o = 0; o < 4; ++o)

@@ -67,8 +67,8 @@ TEST(HostImage, RowSumFollowsTheTree) {
         kernel.store %max, %m[%r] : memref<3xf32>
       }
     })";
-  for (int c : {1, 5, 16, 31, 32, 33, 49, 64, 100, 127, 128, 129, 255, 256, 300, 1000, 1024, 1025,
-                2047, 3000, 5000})
+  for (int c : {1,   5,   16,  31,  32,   33,   49,   64,   100,  127, 128,
+                129, 255, 256, 300, 1000, 1024, 1025, 2047, 3000, 5000})
     for (const std::string &level : levels()) {
       Kernels k(withColumns(text, c), level);
       auto x = randomFloats(3 * c, c);

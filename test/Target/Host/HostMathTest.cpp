@@ -66,22 +66,21 @@ TEST_P(Math, CloseToDouble) {
 
 double rsqrt(double x) { return 1 / std::sqrt(x); }
 
-INSTANTIATE_TEST_SUITE_P(
-    Functions, Math,
-    testing::Values(Function{"math.exp", std::exp, -86, 88, 1.5},
-                    Function{"math.log", std::log, 0, 100, 1.5},
-                    Function{"math.tanh", std::tanh, -10, 10, 4},
-                    Function{"math.erf", std::erf, -4, 4, 2},
-                    Function{"math.sin", std::sin, -3, 3, 2},
-                    Function{"math.cos", std::cos, -1.5, 1.5, 2},
-                    Function{"math.rsqrt", rsqrt, 0, 1000, 1.5},
-                    Function{"math.sqrt", std::sqrt, 0, 1000, 0.5},
-                    Function{"math.atan", std::atan, -10, 10, 3},
-                    Function{"math.log1p", std::log1p, -0.9, 10, 8},
-                    Function{"math.expm1", std::expm1, -10, 10, 8},
-                    Function{"math.roundeven", std::nearbyint, -10, 10, 0},
-                    Function{"math.floor", std::floor, -10, 10, 0}),
-    [](const auto &info) { return std::string(info.param.op).substr(5); });
+INSTANTIATE_TEST_SUITE_P(Functions, Math,
+                         testing::Values(Function{"math.exp", std::exp, -86, 88, 1.5},
+                                         Function{"math.log", std::log, 0, 100, 1.5},
+                                         Function{"math.tanh", std::tanh, -10, 10, 4},
+                                         Function{"math.erf", std::erf, -4, 4, 2},
+                                         Function{"math.sin", std::sin, -3, 3, 2},
+                                         Function{"math.cos", std::cos, -1.5, 1.5, 2},
+                                         Function{"math.rsqrt", rsqrt, 0, 1000, 1.5},
+                                         Function{"math.sqrt", std::sqrt, 0, 1000, 0.5},
+                                         Function{"math.atan", std::atan, -10, 10, 3},
+                                         Function{"math.log1p", std::log1p, -0.9, 10, 8},
+                                         Function{"math.expm1", std::expm1, -10, 10, 8},
+                                         Function{"math.roundeven", std::nearbyint, -10, 10, 0},
+                                         Function{"math.floor", std::floor, -10, 10, 0}),
+                         [](const auto &info) { return std::string(info.param.op).substr(5); });
 
 // A few ulps, and 3e-7 where the result is small.
 TEST(HostMath, RarelyUsedFunctions) {
@@ -89,10 +88,10 @@ TEST(HostMath, RarelyUsedFunctions) {
     const char *op;
     double (*reference)(double);
     float low, high;
-  } functions[] = {{"math.tan", std::tan, -1.5, 1.5},    {"math.asin", std::asin, -1, 1},
-                   {"math.acos", std::acos, -1, 1},      {"math.sinh", std::sinh, -89, 89},
-                   {"math.cosh", std::cosh, -89, 89},    {"math.asinh", std::asinh, -1000, 1000},
-                   {"math.acosh", std::acosh, 1, 1000},  {"math.atanh", std::atanh, -1, 1},
+  } functions[] = {{"math.tan", std::tan, -1.5, 1.5},   {"math.asin", std::asin, -1, 1},
+                   {"math.acos", std::acos, -1, 1},     {"math.sinh", std::sinh, -89, 89},
+                   {"math.cosh", std::cosh, -89, 89},   {"math.asinh", std::asinh, -1000, 1000},
+                   {"math.acosh", std::acosh, 1, 1000}, {"math.atanh", std::atanh, -1, 1},
                    {"math.ceil", std::ceil, -10, 10}};
   constexpr int n = 3000;
   for (auto &f : functions) {
@@ -123,8 +122,8 @@ TEST(HostMath, SinAndCosOfLargeArguments) {
 TEST(HostMath, Pow) {
   float inf = std::numeric_limits<float>::infinity();
   std::vector<float> x, y;
-  float special[] = {0.0f, -0.0f, 1.0f, -1.0f, inf, -inf, NAN, 0.5f, -0.5f, 2.0f, -2.0f, 3.0f,
-                     -3.0f, 1e30f, 1e-30f, 2.5f, 1e10f};
+  float special[] = {0.0f, -0.0f, 1.0f, -1.0f, inf,   -inf,   NAN,  0.5f, -0.5f,
+                     2.0f, -2.0f, 3.0f, -3.0f, 1e30f, 1e-30f, 2.5f, 1e10f};
   for (float a : special)
     for (float b : special)
       x.push_back(a), y.push_back(b);
@@ -193,8 +192,8 @@ TEST(HostMath, SmallFloats) {
   }
 }
 
-// All 256 codes decode as the formats' definitions say; encoding rounds to the nearest code, halves to
-// even, found by search.
+// All 256 codes decode as the formats' definitions say; encoding rounds to the nearest code, halves
+// to even, found by search.
 TEST(HostMath, EightBitFloats) {
   struct {
     const char *type;
@@ -246,7 +245,9 @@ TEST(HostMath, EightBitFloats) {
     for (int i = 0; i < 1000; ++i)
       x[i] = std::ldexp(x[i], -(i % 24));
     for (int i = 0; i < largest; ++i) // halfway between neighbours, and a little beside
-      x[i] = float((value(i) + value(i + 1)) / 2) * (i % 3 == 0 ? 1 : i % 3 == 1 ? 1.0001f : 0.9999f);
+      x[i] = float((value(i) + value(i + 1)) / 2) * (i % 3 == 0   ? 1
+                                                     : i % 3 == 1 ? 1.0001f
+                                                                  : 0.9999f);
     x[500] = NAN, x[501] = INFINITY, x[502] = 1e9f, x[503] = -0.0f, x[504] = float(value(largest));
     std::vector<uint8_t> encoded(2000);
     k.run("encode", {x.data(), encoded.data()});

@@ -70,8 +70,12 @@ TEST(HostSkeleton, ConvolutionAndGradients) {
   auto make = [&](const char *kind, const char *a, const char *b, const char *r,
                   const char *shape) {
     std::string t = text;
-    for (auto [from, to] : {std::pair("NAME", kind), {"KIND", kind}, {"<A>", a}, {"<B>", b},
-                            {"<R>", r}, {"SHAPE", shape}})
+    for (auto [from, to] : {std::pair("NAME", kind),
+                            {"KIND", kind},
+                            {"<A>", a},
+                            {"<B>", b},
+                            {"<R>", r},
+                            {"SHAPE", shape}})
       for (size_t at; (at = t.find(from)) != std::string::npos;)
         t.replace(at, strlen(from), to);
     return t;

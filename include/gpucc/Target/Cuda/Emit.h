@@ -1,8 +1,9 @@
 //===- Emit.h - kernels as CUDA C++ text ------------------------*- C++ -*-===//
 //
 //   FailureOr<cuda::CudaKernel> k = cuda::emitCuda(kernelFunc);
-//   k->text    // #include "gk.cuh" ... extern "C" __global__ void ... softmax(const float *x, float *y)
-//   k->name, k->grid, k->block     // how to launch it; parameters are the views, in order
+//   k->text    // #include "gk.cuh" ... extern "C" __global__ void ... softmax(const float *x,
+//   float *y) k->name, k->grid, k->block     // how to launch it; parameters are the views, in
+//   order
 //
 // The text is complete but for the headers of Toolchain.h, which compiles it. One text for all
 // architectures. A skeleton that the device has no template for (integers, f64, 3-d convolutions)

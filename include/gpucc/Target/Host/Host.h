@@ -2,8 +2,8 @@
 //
 //   host::HostImage image;                      // module: kernel.func @softmax ...
 //   if (failed(host::compileHostImage(module, {.cpuLevel = "x86-64-v3"}, image))) return failure();
-//   image.bytes                                 // an ELF shared library, ready for a plan or dlopen
-//   image.kernels[0] == {"softmax", programs 8, grain 1}
+//   image.bytes                                 // an ELF shared library, ready for a plan or
+//   dlopen image.kernels[0] == {"softmax", programs 8, grain 1}
 //
 // Each kernel is a symbol `void k(void **args, int64_t begin, int64_t end)`: args[i] is the address
 // of view i, programs [begin, end) run. Results do not depend on the level. Skeletons become plain
