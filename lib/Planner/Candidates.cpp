@@ -19,7 +19,9 @@ namespace gpucc::planner {
 std::string Candidate::dump() const {
   std::ostringstream out;
   out << "dp=" << dp << " tp=" << tp << " pp=" << pp << " micro-batches=" << microBatches
-      << " zero=" << zero << " sp=" << (sp ? "on" : "off");
+      << " zero=" << zero;
+  if (tp > 1)
+    out << " sp=" << (sp ? "on" : "off");
   if (pp > 1)
     out << " schedule=" << solvers::name(schedule);
   out << " recompute=" << name(recompute);

@@ -79,9 +79,9 @@ std::string PlanResult::explainJson(const PlanProblem &problem) const {
   why.push_back("predicted memory " + bytesText(cost.memory.total()) + " of " +
                 bytesText(problem.memoryPerRank()) + " on the fullest rank (stage " +
                 std::to_string(cost.fullestStage) + ")");
-  if (cost.seconds > 0)
-    why.push_back(text("the choices per op are within %.2f %% of a proven bound of the search's sum of costs",
-                       100 * std::max(0.0, 1 - lowerBoundSeconds / cost.seconds)));
+  if (best.pp == 1 && lowerBoundSeconds > 0)
+    why.push_back(text("the choices per op are within %.2f %% of a proven bound for this mesh",
+                       100 * std::max(0.0, cost.seconds / lowerBoundSeconds - 1)));
   for (const Considered &c : wellKnown)
     why.push_back(c.reason);
   for (const auto &[title, list] : {std::pair{"alternatives", &alternatives}, {"rejected", &rejected}}) {

@@ -228,6 +228,8 @@ private:
     for (Considered &item : result.rejected)
       item.reason = reasonFor(item);
     addWellKnown();
+    if (!p.pins.sp)
+      result.best.sp = result.best.tp > 1 && result.usesSequence(p);
     if (static_cast<int>(result.alternatives.size()) > options.maxAlternatives)
       result.alternatives.resize(options.maxAlternatives);
     if (static_cast<int>(result.rejected.size()) > options.maxAlternatives)

@@ -28,6 +28,8 @@ int compile(Arguments &a) {
     progress("");
     if (code)
       return code;
+    if (!compilation.layout().empty())
+      std::fprintf(stderr, "layout: %s\n", compilation.layout().c_str());
     std::string text = compilation.print();
     if (a.output.empty()) {
       std::fwrite(text.data(), 1, text.size(), stdout);

@@ -60,7 +60,7 @@ public:
   const std::string &folder() const;
   /// With a machine, ranks and pins are those of the chosen layout (after runTo).
   const CompileOptions &options() const;
-  /// The layout that the search chose, one line; "" without a machine.
+  /// The layout that the search chose and how much it looked at, one line; "" without a machine.
   const std::string &layout() const;
 
   /// Evaluates @main (or `function`) with the reference evaluator; arguments by name. Results by

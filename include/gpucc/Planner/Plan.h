@@ -31,7 +31,7 @@ struct Candidate {
   bool sp = true; ///< tp may split sequence dimensions
   solvers::ScheduleKind schedule = solvers::ScheduleKind::OneFOneB;
   RecomputeMode recompute = RecomputeMode::None;
-  std::string dump() const; ///< "dp=2 tp=4 pp=1 micro-batches=1 zero=1 sp=on schedule=1f1b ..."
+  std::string dump() const; ///< "dp=2 tp=4 pp=1 micro-batches=1 zero=1 sp=on ..."
   bool operator==(const Candidate &) const = default;
 };
 
@@ -106,7 +106,7 @@ struct PlannedOp {
 
 struct PlanResult {
   std::string error; ///< not empty: no plan; names the rule and the remedy
-  Candidate best;
+  Candidate best; ///< sp: whether its op choices use what was allowed
   LayoutCost cost;
   Mesh mesh; ///< of one stage: dp, tp
   std::vector<PlannedOp> ops;

@@ -59,7 +59,7 @@ static void writeBack(const planner::PlanProblem &problem, const planner::PlanRe
   pins.tp = best.tp;
   pins.pp = best.pp;
   if (!pins.sequence)
-    pins.sequence = best.tp > 1 && result.usesSequence(problem);
+    pins.sequence = best.sp && best.tp > 1;
   options.ranks = problem.numRanks();
   if (!options.train)
     return;
@@ -98,7 +98,10 @@ LogicalResult gpucc::chooseLayout(ModuleOp trial, CompileOptions &options, Layou
   if (!result.error.empty())
     return trial.emitError() << result.error;
   writeBack(*problem, result, options);
-  choice.layout = result.best.dump();
+  choice.layout = result.best.dump() + " (of " + std::to_string(result.candidates) + " layouts for " +
+                  std::to_string(problem->numRanks()) + " ranks of " +
+                  problem->machine.name + "; " + std::to_string(problem->ops.size()) + " ops, " +
+                  std::to_string(result.steps) + " search steps)";
   choice.explanation = result.explainJson(*problem);
   choice.machine = problem->machine.name;
   choice.memoryLimit = problem->machine.device.memoryBytes - problem->machine.device.contextBytes;
