@@ -54,6 +54,7 @@ private:
     bool anyShared = false, anyLocal = false, summed = false;
   };
   Operands lookAt(Operation &op) const;
+  LogicalResult shareForTensors(Operation &op);
   FailureOr<Knowledge> decide(Operation &op);
   LogicalResult place(Operation &op);
   LogicalResult placeResult(OpOperand &operand);
@@ -218,8 +219,27 @@ UpdateCutter::Operands UpdateCutter::lookAt(Operation &op) const {
   return seen;
 }
 
+/// A scalar that only some of the stages have that hold the op's tensors goes to all of them.
+LogicalResult UpdateCutter::shareForTensors(Operation &op) {
+  std::set<int64_t> holders;
+  for (Value operand : op.getOperands())
+    if (const Knowledge &k = known.find(operand)->second;
+        k.kind == Knowledge::Local && !travels(operand))
+      holders.insert(k.stages.begin(), k.stages.end());
+  for (Value operand : op.getOperands()) {
+    const Knowledge &k = known.find(operand)->second;
+    bool lacks = k.kind == Knowledge::Local && travels(operand) &&
+                 llvm::any_of(holders, [&](int64_t s) { return !k.stages.count(s); });
+    if (lacks && failed(makeShared(operand, &op)))
+      return failure();
+  }
+  return success();
+}
+
 /// What the result is; operands that must travel for that do.
 FailureOr<Knowledge> UpdateCutter::decide(Operation &op) {
+  if (failed(shareForTensors(op)))
+    return failure();
   Operands seen = lookAt(op);
   if (!seen.anyLocal)
     return Knowledge();
