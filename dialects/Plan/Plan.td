@@ -8,7 +8,7 @@
 //     plan.buffer @t0 in @scratch at 0 512
 //     plan.stream @compute compute
 //     plan.segment @main { plan.launch @k0 [...] "rw" {name = "fc1", stream = 0} ... }
-//     plan.script "main" [@main] array<i64: 0>
+//     plan.script "main" [@main] [0]
 //   }
 //
 //===----------------------------------------------------------------------===//

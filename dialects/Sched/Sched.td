@@ -13,7 +13,7 @@
 //       sched.launch @k0 [#base.view<@x, 0, 512>, #base.view<@t0, 0, 512>] "rw" {name = "fc1"}
 //       sched.launch @k1 [#base.view<@t0, 0, 512>, #base.view<@y, 0, 512>] "rw" {name = "fc2"}
 //     }
-//     sched.script "main" [@main] array<i64: 0>
+//     sched.script "main" [@main] [0]
 //   }
 //
 //===----------------------------------------------------------------------===//
@@ -26,6 +26,7 @@ def Sched_Dialect : Dialect {
   let name = "sched";
   let cppNamespace = "::gpucc::sched";
   let summary = "per rank: order of commands and lifetime of buffers";
+  let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::gpucc::base::BaseDialect"];
 }
 

@@ -23,8 +23,16 @@ using namespace gpucc;
 
 /// Import has bound the profiles: shapes are static. Composites are raised before differentiation and
 /// sharding, which are better on composites.
-static void buildGraphPhase(OpPassManager &pm, const CompileOptions &) {
-  pm.addNestedPass<func::FuncOp>(createCSEPass());
+static void buildGraphPhase(OpPassManager &pm, const CompileOptions &options) {
+  OpPassManager &function = pm.nest<func::FuncOp>();
+  function.addPass(createFoldConstants());
+  function.addPass(createSimplifyGraph());
+  function.addPass(createCSEPass());
+  function.addPass(createRaiseComposites());
+  function.addPass(createSimplifyGraph());
+  function.addPass(createCSEPass());
+  if (options.verify)
+    pm.addPass(createVerifyPhaseGraph());
 }
 
 /// Mixed precision first, so that backward inherits the types and masters stay f32; CSE last, because the

@@ -27,7 +27,7 @@ def GraphToSched : Pass<"gpucc-graph-to-sched", "::mlir::ModuleOp"> {
       sched.buffer @in0 io 16
       sched.buffer @out0 io 16
       sched.segment @main { sched.launch @k [#base.view<@in0, 0, 16>, #base.view<@out0, 0, 16>] "rw" {...} }
-      sched.script "main" [@main] array<i64: 0>
+      sched.script "main" [@main] [0]
     }
     ```
   }];
