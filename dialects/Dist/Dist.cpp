@@ -71,8 +71,8 @@ void dist::setSharding(Value value, const Sharding &sharding) {
     list.assign(old.begin(), old.end());
   else
     for (Type type : op->getResultTypes())
-      list.push_back(ShardingAttr::get(
-          context, Sharding::replicated(cast<RankedTensorType>(type).getRank())));
+      list.push_back(
+          ShardingAttr::get(context, Sharding::replicated(cast<RankedTensorType>(type).getRank())));
   list[cast<OpResult>(value).getResultNumber()] = ShardingAttr::get(context, sharding);
   op->setAttr(shardingAttr, ArrayAttr::get(context, list));
 }
@@ -119,10 +119,11 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return op->emitOpError() << "'" << asyncAttr << "' is a unit attribute; write it alone";
   if (name == scriptsAttr) {
     auto stages = dyn_cast<ArrayAttr>(attr.getValue());
-    bool fine = stages && llvm::all_of(stages, [](Attribute stage) {
-      auto steps = dyn_cast<ArrayAttr>(stage);
-      return steps && llvm::all_of(steps, [](Attribute a) { return isa<ActionAttr>(a); });
-    });
+    bool fine =
+        stages && llvm::all_of(stages, [](Attribute stage) {
+          auto steps = dyn_cast<ArrayAttr>(stage);
+          return steps && llvm::all_of(steps, [](Attribute a) { return isa<ActionAttr>(a); });
+        });
     if (!fine)
       return op->emitOpError() << "'" << scriptsAttr
                                << "' must be an array, per stage, of arrays of #dist.action";

@@ -41,7 +41,8 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
   };
   SMLoc where = parser.getCurrentLocation();
   if (parser.parseLess() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, axis, " as the axes of a mesh") ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, axis,
+                                     " as the axes of a mesh") ||
       parser.parseGreater())
     return {};
   return MeshAttr::getChecked([&] { return parser.emitError(where); }, parser.getContext(), axes,
@@ -98,9 +99,9 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   SMLoc where = parser.getCurrentLocation();
   auto dim = [&]() -> ParseResult {
     SmallVector<StringAttr> axes;
-    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Braces,
-                                       [&] { return parseName(parser, axes); },
-                                       " as the axes of a dimension"))
+    if (parser.parseCommaSeparatedList(
+            AsmParser::Delimiter::Braces, [&] { return parseName(parser, axes); },
+            " as the axes of a dimension"))
       return failure();
     dims.push_back(ArrayAttr::get(context, SmallVector<Attribute>(axes.begin(), axes.end())));
     return success();
@@ -110,9 +111,9 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
     return {};
   if (succeeded(parser.parseOptionalComma())) {
     if (parser.parseKeyword("partial") || parser.parseEqual() ||
-        parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                       [&] { return parseName(parser, partial); },
-                                       " as the axes of partial results"))
+        parser.parseCommaSeparatedList(
+            AsmParser::Delimiter::Square, [&] { return parseName(parser, partial); },
+            " as the axes of partial results"))
       return {};
     auto parsed = FieldParser<Combiner>::parse(parser);
     if (failed(parsed))

@@ -37,7 +37,8 @@ static void copyElement(const HostTensor &from, int64_t i, HostTensor &to, int64
     to.setInt(j, from.getInt(i));
 }
 
-/// Copies `count` indices of dimension `dim` from `source`, starting at `begin`, to `target` at `place`.
+/// Copies `count` indices of dimension `dim` from `source`, starting at `begin`, to `target` at
+/// `place`.
 static void copyBlock(const HostTensor &source, int64_t begin, HostTensor &target, int64_t place,
                       int64_t count, int64_t dim) {
   Lines from(source.shape(), dim), to(target.shape(), dim);

@@ -150,12 +150,11 @@ LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
                        : "it has a channel but does not span \"pp\"; drop the channel");
   if (auto stages = getStages()) {
     int64_t count = mesh->axisSize(stageAxis.str());
-    bool ordered = llvm::is_sorted(*stages) && std::adjacent_find(stages->begin(), stages->end()) ==
-                                                   stages->end();
+    bool ordered = llvm::is_sorted(*stages) &&
+                   std::adjacent_find(stages->begin(), stages->end()) == stages->end();
     if (!between || !ordered || stages->empty() || stages->front() < 0 || stages->back() >= count)
-      return emitOpError("C3: 'stages' is [")
-             << *stages << "]; it lists ascending stages of 0 to " << count - 1
-             << " and needs the axis \"pp\"";
+      return emitOpError("C3: 'stages' is [") << *stages << "]; it lists ascending stages of 0 to "
+                                              << count - 1 << " and needs the axis \"pp\"";
   }
   return checkCombiner(*this, "C4", getCombiner(), getX().getType().getElementType());
 }
@@ -188,9 +187,8 @@ LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &symbols) {
       failed(checkDim(*this, getConcat(), type, "concat")))
     return failure();
   if (type.getDimSize(getSplit()) % *members)
-    return emitOpError("C4: dimension ")
-           << getSplit() << " of size " << type.getDimSize(getSplit())
-           << " does not divide among " << *members << " members";
+    return emitOpError("C4: dimension ") << getSplit() << " of size " << type.getDimSize(getSplit())
+                                         << " does not divide among " << *members << " members";
   SmallVector<int64_t> shape(type.getShape());
   shape[getSplit()] /= *members;
   shape[getConcat()] *= *members;

@@ -386,9 +386,8 @@ bool SpmdEvaluator::hasGradient(const std::string &name) const {
 }
 
 bool SpmdEvaluator::hasOutput(const std::string &name, int64_t microBatch) const {
-  return llvm::any_of(ranks, [&](const Rank &rank) {
-    return rank.outputs.count({name, microBatch});
-  });
+  return llvm::any_of(ranks,
+                      [&](const Rank &rank) { return rank.outputs.count({name, microBatch}); });
 }
 
 std::vector<std::string> SpmdEvaluator::stateNames() const {

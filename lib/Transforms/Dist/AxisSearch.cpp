@@ -69,9 +69,7 @@ private:
   std::vector<std::vector<int>> dying; ///< per op: values that nothing after it uses
 
   static uint32_t bit(int8_t state) { return 1u << state; }
-  double share() const {
-    return static_cast<double>(p.parts - 1) / static_cast<double>(p.parts);
-  }
+  double share() const { return static_cast<double>(p.parts - 1) / static_cast<double>(p.parts); }
   double reshardBytes(const AxisProblem::Value &v, int8_t from, int8_t to) const;
   int8_t operandOf(int op, int choice, size_t i) const {
     if (choice <= -2)
@@ -209,7 +207,8 @@ double Search::backwardBytes(Way &way, int value, int8_t wanted, bool isNew,
     bytes += native >= axis::Split ? b : 2 * b;
     way.paid.set(value, way.paid[value] | 1);
   }
-  bool slices = isNew && wanted >= axis::Split && (native == axis::Whole || native == axis::Partial);
+  bool slices =
+      isNew && wanted >= axis::Split && (native == axis::Whole || native == axis::Partial);
   if (slices && !(way.paid[value] & 2)) {
     bytes += b;
     way.paid.set(value, way.paid[value] | 2);
@@ -276,7 +275,8 @@ std::vector<int> Search::choices(const Way &way, int op) const {
   for (int f = 0, n = static_cast<int>(o.rule->factors.size()); f < n; ++f) {
     if (!o.usable[f])
       continue;
-    bool free = (p.splitActivations && o.work == 0) || wanted || (p.splitWeights && allWhole(way, op));
+    bool free =
+        (p.splitActivations && o.work == 0) || wanted || (p.splitWeights && allWhole(way, op));
     if (mustSplit ? touchesWeight(f) : free || follows(way, op, f))
       out.push_back(f);
   }
@@ -293,8 +293,8 @@ std::vector<int> Search::choices(const Way &way, int op) const {
   return out;
 }
 
-/// At least this much is sent until a partial sum is whole or in blocks, backward included. Counting
-/// it when the sum is made keeps the search from preferring what merely pays later.
+/// At least this much is sent until a partial sum is whole or in blocks, backward included.
+/// Counting it when the sum is made keeps the search from preferring what merely pays later.
 double Search::reductionAhead(int op, int value) const {
   double b = p.values[value].bytes * share();
   bool blocks = p.splitActivations && !(p.training && !p.ops[op].backward);
@@ -359,8 +359,7 @@ bool Search::apply(Way &way, int op, int choice) const {
 /// Of ways that look the same from here on keep the cheapest; then the `width` best. The backward
 /// pass follows what forward decided: two ways are enough for it.
 void Search::prune(std::vector<Way> &ways, int op) const {
-  solvers::stableSort(ways,
-                      [](const Way &a, const Way &b) { return a.score() < b.score(); });
+  solvers::stableSort(ways, [](const Way &a, const Way &b) { return a.score() < b.score(); });
   size_t width = p.ops[op].backward ? std::min<size_t>(2, p.width) : p.width;
   std::unordered_set<uint64_t> seen;
   std::vector<Way> kept;

@@ -149,7 +149,8 @@ struct BucketCollectives : gpucc::impl::BucketCollectivesBase<BucketCollectives>
   void runOnOperation() override {
     int64_t made = 0;
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>())
-      numCombined += Bucketing(function.getBody().front(), static_cast<double>(bucketBytes)).run(made);
+      numCombined +=
+          Bucketing(function.getBody().front(), static_cast<double>(bucketBytes)).run(made);
     numBuckets += made;
   }
 };

@@ -68,8 +68,8 @@ private:
       const Event &sent = queues[event->peer][box.front()];
       if (sent.signature != event->signature) {
         fault.kind = ReplayFault::WrongMessage;
-        fault.what = "rank " + std::to_string(self) + " receives " + event->signature +
-                     ", rank " + std::to_string(event->peer) + " sent " + sent.signature;
+        fault.what = "rank " + std::to_string(self) + " receives " + event->signature + ", rank " +
+                     std::to_string(event->peer) + " sent " + sent.signature;
         fault.involved = {{self, at[rank]}, {event->peer, box.front()}};
         return false;
       }

@@ -23,10 +23,10 @@ struct CutStages : gpucc::impl::CutStagesBase<CutStages> {
     int64_t stages = mesh ? mesh.getMesh().toMesh().axisSize(dist::stageAxis.str()) : 1;
     auto kind = solvers::parseScheduleKind(schedule);
     if (!kind || microBatches < 1) {
-      module.emitError("schedule '") << schedule.getValue() << "' with "
-                                     << microBatches.getValue()
-                                     << " micro-batches; schedules are 1f1b and gpipe, micro-batches "
-                                        "at least 1";
+      module.emitError("schedule '")
+          << schedule.getValue() << "' with " << microBatches.getValue()
+          << " micro-batches; schedules are 1f1b and gpipe, micro-batches "
+             "at least 1";
       return signalPassFailure();
     }
     if (failed(cutFunctions(module, mesh, stages)))

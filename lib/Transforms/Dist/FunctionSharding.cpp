@@ -69,8 +69,8 @@ private:
 
 static bool isBackward(Operation *op) { return op && op->hasAttr(base::backwardAttr); }
 
-/// A splat constant is made anew in the form that is wanted; null for other values. (So the rules of
-/// ops that look for a constant zero still see it.)
+/// A splat constant is made anew in the form that is wanted; null for other values. (So the rules
+/// of ops that look for a constant zero still see it.)
 static Value remake(Value value, const Sharding &to, Operation *user) {
   OpBuilder builder(user);
   graph::GraphBuilder g(builder, value.getLoc());
@@ -134,8 +134,7 @@ Value Writer::inForm(Value value, const Sharding &to, Operation *user) {
 void Writer::writeOp(Operation &op) {
   auto at = sharding.strategies.find(&op);
   ShardingRule rule = shardingRuleOf(&op);
-  OpStrategy strategy =
-      at == sharding.strategies.end() ? OpStrategy::replicated(rule) : at->second;
+  OpStrategy strategy = at == sharding.strategies.end() ? OpStrategy::replicated(rule) : at->second;
   if (auto constraint = dyn_cast<dist::ConstraintOp>(op)) {
     Value pinned = inForm(constraint.getX(), constraint.getSharding().toSharding(), &op);
     constraint.getResult().replaceAllUsesWith(pinned);
@@ -143,8 +142,8 @@ void Writer::writeOp(Operation &op) {
   }
   for (OpOperand &operand : op.getOpOperands())
     if (isa<RankedTensorType>(operand.get().getType()))
-      operand.set(inForm(operand.get(), operandSharding(rule, strategy, operand.getOperandNumber()),
-                         &op));
+      operand.set(
+          inForm(operand.get(), operandSharding(rule, strategy, operand.getOperandNumber()), &op));
   for (Value result : op.getResults())
     if (isa<RankedTensorType>(result.getType()))
       dist::setSharding(result, of(result));
@@ -158,8 +157,7 @@ void Writer::writeReturn(func::ReturnOp op) {
     if (auto alias = function.getResultAttrOfType<IntegerAttr>(index, base::aliasAttr))
       to = of(function.getArgument(alias.getInt()));
     operand.set(inForm(operand.get(), to, op));
-    function.setResultAttr(index, dist::shardingAttr,
-                           dist::ShardingAttr::get(op.getContext(), to));
+    function.setResultAttr(index, dist::shardingAttr, dist::ShardingAttr::get(op.getContext(), to));
   }
 }
 
@@ -189,16 +187,17 @@ int64_t gpucc::writeShardings(func::FuncOp function, dist::MeshOp mesh,
 
 static bool isZeroConstant(Operation *op) {
   Attribute value;
-  return op->getNumOperands() == 0 && op->getNumResults() == 1 && op->hasTrait<OpTrait::ConstantLike>() &&
-         (value = op->getAttr("value")) && isa<DenseElementsAttr>(value) &&
-         cast<DenseElementsAttr>(value).isSplat() &&
+  return op->getNumOperands() == 0 && op->getNumResults() == 1 &&
+         op->hasTrait<OpTrait::ConstantLike>() && (value = op->getAttr("value")) &&
+         isa<DenseElementsAttr>(value) && cast<DenseElementsAttr>(value).isSplat() &&
          (isa<FloatType>(cast<DenseElementsAttr>(value).getElementType())
               ? cast<DenseElementsAttr>(value).getSplatValue<APFloat>().isZero()
               : cast<DenseElementsAttr>(value).getSplatValue<APInt>().isZero());
 }
 
 static LogicalResult verifyOp(Operation &op, const Mesh &mesh) {
-  if (op.getNumResults() == 0 || isa<dist::RecvOp, dist::AxisIndexOp, dist::CollectiveOpInterface>(op))
+  if (op.getNumResults() == 0 ||
+      isa<dist::RecvOp, dist::AxisIndexOp, dist::CollectiveOpInterface>(op))
     return success();
   std::vector<Sharding> operands, results;
   auto collect = [&](auto values, std::vector<Sharding> &out) {

@@ -23,7 +23,8 @@ FunctionSpread::FunctionSpread(func::FuncOp function, const Mesh &mesh)
     : function(function), mesh(mesh) {
   for (BlockArgument argument : function.getArguments()) {
     add(argument);
-    auto state = function.getArgAttrOfType<base::StateAttr>(argument.getArgNumber(), base::stateAttr);
+    auto state =
+        function.getArgAttrOfType<base::StateAttr>(argument.getArgNumber(), base::stateAttr);
     fromWeight.push_back(state && (state.getRole() == base::StateRole::Param ||
                                    state.getRole() == base::StateRole::Master));
   }
@@ -81,7 +82,8 @@ AxisProblem::Op FunctionSpread::stateOp(size_t i, const AxisOptions &options,
       out.work /= static_cast<double>(mesh.axisSize(axis));
   bool matrixWork = out.work > 0 && !out.backward;
   // A scalar spread over a tensor is made in whatever form its user wants, like a constant.
-  bool spreads = op->getNumResults() == 1 && cast<RankedTensorType>(op->getResult(0).getType()).getRank() > 0;
+  bool spreads =
+      op->getNumResults() == 1 && cast<RankedTensorType>(op->getResult(0).getType()).getRank() > 0;
   out.isStatic = !isa<dist::ConstraintOp>(op) && isMemoryEffectFree(op);
   for (Value operand : op->getOperands()) {
     int v = index.lookup(operand);
@@ -121,8 +123,7 @@ AxisProblem FunctionSpread::state(const AxisOptions &options,
       for (size_t d = 0; d < local.size(); ++d) {
         value.bytes *= static_cast<double>(local[d]);
         value.splittable.push_back((!closed[v][d] || options.axis == closer) &&
-                                   shardings[v].dims[d].empty() &&
-                                   local[d] % p.parts == 0);
+                                   shardings[v].dims[d].empty() && local[d] % p.parts == 0);
       }
       value.isScalar = type.getRank() == 0;
       value.differentiable = isa<FloatType>(type.getElementType());
@@ -145,8 +146,8 @@ AxisProblem FunctionSpread::state(const AxisOptions &options,
   auto ret = cast<func::ReturnOp>(f.getBody().front().getTerminator());
   for (OpOperand &operand : ret->getOpOperands()) {
     auto alias = f.getResultAttrOfType<IntegerAttr>(operand.getOperandNumber(), base::aliasAttr);
-    p.outputs.push_back({index.lookup(operand.get()),
-                         alias ? index.lookup(f.getArgument(alias.getInt())) : -1});
+    p.outputs.push_back(
+        {index.lookup(operand.get()), alias ? index.lookup(f.getArgument(alias.getInt())) : -1});
   }
   return p;
 }
@@ -174,8 +175,9 @@ LogicalResult FunctionSpread::decide(const AxisOptions &options,
     InFlightDiagnostic error = op->emitError("mesh axis '")
                                << options.axis << "': " << solution.error;
     if (solution.errorOp < static_cast<int>(ops.size()))
-      error.attachNote() << "the op's loops are " << rules[solution.errorOp].dump()
-                         << "; pin a sharding that splits one of the parallel or reduced ones evenly";
+      error.attachNote()
+          << "the op's loops are " << rules[solution.errorOp].dump()
+          << "; pin a sharding that splits one of the parallel or reduced ones evenly";
     return error;
   }
   bytes += solution.bytes;

@@ -56,10 +56,10 @@ private:
   std::vector<mlir::Operation *> ops;
   std::vector<ShardingRule> rules;
   std::vector<OpStrategy> strategies;
-  std::vector<Sharding> shardings;          ///< per value
-  std::vector<std::vector<bool>> closed;    ///< per value and dimension: to axes other than `closer`
+  std::vector<Sharding> shardings;       ///< per value
+  std::vector<std::vector<bool>> closed; ///< per value and dimension: to axes other than `closer`
   std::string closer;
-  std::vector<bool> fromWeight;             ///< per value: computed from parameters
+  std::vector<bool> fromWeight; ///< per value: computed from parameters
   double bytes = 0;
 
   int add(mlir::Value value);

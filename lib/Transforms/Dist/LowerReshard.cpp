@@ -27,9 +27,9 @@ Value ReshardLowering::axisIndex(OpBuilder &builder, Location loc, ArrayRef<std:
   Value &known = indices[block][key];
   if (!known) {
     OpBuilder start = OpBuilder::atBlockBegin(block);
-    known = dist::AxisIndexOp::create(
-        start, UnknownLoc::get(builder.getContext()), RankedTensorType::get({}, builder.getI64Type()),
-        meshName, key.first, builder.getI64IntegerAttr(scale));
+    known = dist::AxisIndexOp::create(start, UnknownLoc::get(builder.getContext()),
+                                      RankedTensorType::get({}, builder.getI64Type()), meshName,
+                                      key.first, builder.getI64IntegerAttr(scale));
   }
   return known;
 }

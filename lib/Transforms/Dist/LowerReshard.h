@@ -24,7 +24,8 @@ private:
   Mesh mesh;
   mlir::FlatSymbolRefAttr meshName;
 
-  llvm::DenseMap<mlir::Block *, llvm::DenseMap<std::pair<mlir::Attribute, int64_t>, mlir::Value>> indices;
+  llvm::DenseMap<mlir::Block *, llvm::DenseMap<std::pair<mlir::Attribute, int64_t>, mlir::Value>>
+      indices;
 
   mlir::Value axisIndex(mlir::OpBuilder &builder, mlir::Location loc,
                         llvm::ArrayRef<std::string> axes, int64_t scale);

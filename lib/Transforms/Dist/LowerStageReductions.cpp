@@ -54,7 +54,8 @@ static void lower(dist::AllReduceOp op, int64_t own, ArrayRef<int64_t> stages) {
     Value part = op.getX();
     if (stage != own)
       part = dist::RecvOp::create(builder, op.getLoc(), op.getType(), stage, channel);
-    sum = sum ? graph::BinaryOp::create(builder, op.getLoc(), *combinerOf(op.getCombiner()), sum, part)
+    sum = sum ? graph::BinaryOp::create(builder, op.getLoc(), *combinerOf(op.getCombiner()), sum,
+                                        part)
                     .getResult()
               : part;
   }
@@ -80,7 +81,8 @@ struct LowerStageReductions : gpucc::impl::LowerStageReductionsBase<LowerStageRe
       });
       for (dist::AllReduceOp op : reductions) {
         if (!own) {
-          op.emitError("spans the pipeline stages, but its function has no 'dist.stage'").attachNote()
+          op.emitError("spans the pipeline stages, but its function has no 'dist.stage'")
+                  .attachNote()
               << "gpucc-cut-stages makes functions of stages";
           return signalPassFailure();
         }

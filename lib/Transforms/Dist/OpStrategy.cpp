@@ -65,13 +65,14 @@ std::string gpucc::checkStrategy(const ShardingRule &rule, const OpStrategy &str
     if (rule.factors[f].size % used.parts(mesh, f))
       return describe(rule, f) + " does not divide into " + std::to_string(used.parts(mesh, f)) +
              " equal parts";
-    nonSum |= rule.factors[f].kind == FactorKind::Reduce && rule.factors[f].reduce != ReduceKind::Sum;
+    nonSum |=
+        rule.factors[f].kind == FactorKind::Reduce && rule.factors[f].reduce != ReduceKind::Sum;
   }
   auto flows = partialFlows(rule);
   for (const PartialFlow &flow : strategy.flows)
     if (nonSum || std::find(flows.begin(), flows.end(), flow.operands) == flows.end())
-      return "a partial sum over '" + flow.axis + "' may not pass through: the op is not linear in " +
-             "exactly these operands";
+      return "a partial sum over '" + flow.axis +
+             "' may not pass through: the op is not linear in " + "exactly these operands";
   return {};
 }
 
@@ -110,13 +111,14 @@ Sharding gpucc::resultSharding(const ShardingRule &rule, const OpStrategy &strat
 
 /// Puts the axes of one tensor on the rule's factors; false and `why` on a contradiction.
 static bool collect(const ShardingRule::Tensor &tensor, const Sharding &sharding,
-                    const std::string &what, std::vector<std::optional<std::vector<std::string>>> &axes,
-                    std::string &why) {
+                    const std::string &what,
+                    std::vector<std::optional<std::vector<std::string>>> &axes, std::string &why) {
   for (size_t d = 0; d < tensor.size(); ++d) {
     if (tensor[d].empty()) {
       if (sharding.dims[d].empty())
         continue;
-      why = what + ": dimension " + std::to_string(d) + " has size 1 or is broadcast and is never split";
+      why = what + ": dimension " + std::to_string(d) +
+            " has size 1 or is broadcast and is never split";
       return false;
     }
     auto &slot = axes[tensor[d].front()];

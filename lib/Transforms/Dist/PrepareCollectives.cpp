@@ -167,9 +167,10 @@ private:
     if (op.getStages())
       stages.assign(op.getStages()->begin(), op.getStages()->end());
     else
-      stages = llvm::to_vector(llvm::seq<int64_t>(
-          0, dist::getMesh(f->getParentOfType<ModuleOp>()).getMesh().toMesh().axisSize(
-                 dist::stageAxis.str())));
+      stages = llvm::to_vector(llvm::seq<int64_t>(0, dist::getMesh(f->getParentOfType<ModuleOp>())
+                                                         .getMesh()
+                                                         .toMesh()
+                                                         .axisSize(dist::stageAxis.str())));
     int64_t own = f->getAttrOfType<IntegerAttr>(dist::stageAttr).getInt();
     size_t at = llvm::find(stages, own) - stages.begin();
     graph::GraphBuilder g(builder, op.getLoc());

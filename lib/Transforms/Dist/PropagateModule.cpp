@@ -89,9 +89,10 @@ void Propagation::makeMesh() {
   meshOp = dist::getMesh(module);
   if (!meshOp) {
     Mesh made;
-    for (auto [name, size] : {std::pair<std::string, int64_t>{dist::stageAxis.str(), options.stages},
-                              {dp, options.dataParallel},
-                              {tp, options.tensorParallel}})
+    for (auto [name, size] :
+         {std::pair<std::string, int64_t>{dist::stageAxis.str(), options.stages},
+          {dp, options.dataParallel},
+          {tp, options.tensorParallel}})
       if (size > 1)
         made.axes.push_back({name, size});
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
@@ -108,23 +109,26 @@ static bool isInput(func::FuncOp function, unsigned argument) {
   return kind && (kind.getValue() == "input" || kind.getValue() == "label");
 }
 
-/// Size of the first dimension of the first input; it must divide among the data parallel ranks.
+/// Size of the first dimension of the labels, else of the first input; it must divide among the
+/// data parallel ranks.
 FailureOr<int64_t> Propagation::batchSize(func::FuncOp function) const {
-  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    RankedTensorType type = typeOf(function, i);
-    if (!isInput(function, i) || !type || type.getRank() == 0)
-      continue;
-    int64_t batch = type.getDimSize(0), parts = mesh.axisSize(dp);
-    if (batch % parts == 0)
-      return batch;
-    InFlightDiagnostic error = function.emitError("the batch of a micro-batch is ")
-                               << batch << " (first dimension of input "
-                               << function.getArgAttr(i, base::nameAttr) << "), which " << parts
-                               << " data parallel ranks do not divide";
-    error.attachNote() << "choose dp and micro-batches so that dp times micro-batches divides the "
-                          "model's batch";
-    return error;
-  }
+  for (StringRef kind : {"label", "input"})
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      RankedTensorType type = typeOf(function, i);
+      auto is = function.getArgAttrOfType<StringAttr>(i, base::kindAttr);
+      if (!is || is.getValue() != kind || !type || type.getRank() == 0)
+        continue;
+      int64_t batch = type.getDimSize(0), parts = mesh.axisSize(dp);
+      if (batch % parts == 0)
+        return batch;
+      InFlightDiagnostic error = function.emitError("the batch of a micro-batch is ")
+                                 << batch << " (first dimension of " << kind << " "
+                                 << function.getArgAttr(i, base::nameAttr) << "), which " << parts
+                                 << " data parallel ranks do not divide";
+      error.attachNote() << "choose dp and micro-batches so that dp times micro-batches divides "
+                            "the model's batch";
+      return error;
+    }
   return 0;
 }
 
@@ -169,10 +173,11 @@ Sharding Propagation::parameterOf(base::StateAttr state, int64_t rank) const {
 
 /// How moments and masters lie (and accumulators once they are reduced): as the parameter, under
 /// ZeRO in blocks. None for other arguments.
-std::optional<Sharding> Propagation::optimizerState(func::FuncOp function, unsigned argument) const {
+std::optional<Sharding> Propagation::optimizerState(func::FuncOp function,
+                                                    unsigned argument) const {
   base::StateAttr state = stateOf(function, argument);
-  if (!state || state.getRole() == base::StateRole::Param || state.getRole() == base::StateRole::Stat ||
-      state.getRole() == base::StateRole::Counter)
+  if (!state || state.getRole() == base::StateRole::Param ||
+      state.getRole() == base::StateRole::Stat || state.getRole() == base::StateRole::Counter)
     return std::nullopt;
   auto shape = typeOf(function, argument).getShape();
   Sharding as = parameterOf(state, shape.size());
@@ -247,9 +252,9 @@ LogicalResult Propagation::spreadUpdate(func::FuncOp function) {
     Sharding wanted = *optimizerState(function, argument.getArgNumber());
     if (wanted == *lies)
       continue;
-    auto constraint = dist::ConstraintOp::create(
-        builder, argument.getLoc(), argument, meshName,
-        dist::ShardingAttr::get(builder.getContext(), wanted));
+    auto constraint =
+        dist::ConstraintOp::create(builder, argument.getLoc(), argument, meshName,
+                                   dist::ShardingAttr::get(builder.getContext(), wanted));
     argument.replaceAllUsesExcept(constraint.getResult(), constraint);
   }
   FunctionSpread spread(function, mesh);

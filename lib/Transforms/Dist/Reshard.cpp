@@ -113,8 +113,8 @@ private:
             Sharding after = now;
             after.dims[from].pop_back();
             after.dims[d].push_back(*axis);
-            add(ReshardStep::AllToAll, {*axis}, static_cast<int64_t>(d),
-                static_cast<int64_t>(from), std::move(after));
+            add(ReshardStep::AllToAll, {*axis}, static_cast<int64_t>(d), static_cast<int64_t>(from),
+                std::move(after));
             return true;
           }
     return false;

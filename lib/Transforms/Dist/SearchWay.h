@@ -51,10 +51,10 @@ struct Way {
 
   double score() const { return bytes + work + 1e-4 * held; }
   uint64_t hashOf(int value) const {
-    return state[value] == axis::Open ? 0
-                                      : mix(mix(static_cast<uint64_t>(value)) ^
-                                            (static_cast<uint64_t>(have[value]) << 8) ^
-                                            static_cast<uint64_t>(state[value]));
+    return state[value] == axis::Open
+               ? 0
+               : mix(mix(static_cast<uint64_t>(value)) ^ (static_cast<uint64_t>(have[value]) << 8) ^
+                     static_cast<uint64_t>(state[value]));
   }
   void put(int value, int8_t newState, uint32_t newHave) {
     look ^= hashOf(value);

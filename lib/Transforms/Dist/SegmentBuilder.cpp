@@ -7,7 +7,8 @@ using namespace gpucc;
 SegmentBuilder::SegmentBuilder(func::FuncOp source, int64_t stage, StringRef segment)
     : source(source), stageNumber(stage), opBuilder(source) {
   std::string name = ("stage" + Twine(stage) + "_" + segment).str();
-  target = func::FuncOp::create(opBuilder, source.getLoc(), name, opBuilder.getFunctionType({}, {}));
+  target =
+      func::FuncOp::create(opBuilder, source.getLoc(), name, opBuilder.getFunctionType({}, {}));
   target->setAttr(dist::stageAttr, opBuilder.getI64IntegerAttr(stage));
   target->setAttr(base::segmentAttr, opBuilder.getStringAttr(segment));
   if (Attribute profile = source->getAttr(base::profileAttr))

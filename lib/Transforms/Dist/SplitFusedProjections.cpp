@@ -41,8 +41,8 @@ struct Piece {
 struct Projection {
   graph::ContractOp product;
   BlockArgument weight;
-  graph::BinaryOp add;        ///< null without a bias
-  graph::BroadcastOp spread;  ///< of the bias
+  graph::BinaryOp add;       ///< null without a bias
+  graph::BroadcastOp spread; ///< of the bias
   BlockArgument bias;
   SmallVector<Piece> pieces;
 };
@@ -54,8 +54,7 @@ static bool isParameter(func::FuncOp function, Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || !argument.hasOneUse())
     return false;
-  auto state =
-      function.getArgAttrOfType<base::StateAttr>(argument.getArgNumber(), base::stateAttr);
+  auto state = function.getArgAttrOfType<base::StateAttr>(argument.getArgNumber(), base::stateAttr);
   return state && state.getRole() == base::StateRole::Param && state.getStart().empty();
 }
 

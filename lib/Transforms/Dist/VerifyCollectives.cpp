@@ -43,7 +43,8 @@ private:
     SmallVector<func::FuncOp> out;
     if (auto scripts = module->getAttrOfType<ArrayAttr>(dist::scriptsAttr)) {
       for (Attribute step : cast<ArrayAttr>(scripts[stage]))
-        out.push_back(module.lookupSymbol<func::FuncOp>(cast<dist::ActionAttr>(step).getFunction()));
+        out.push_back(
+            module.lookupSymbol<func::FuncOp>(cast<dist::ActionAttr>(step).getFunction()));
       return out;
     }
     for (func::FuncOp function : module.getOps<func::FuncOp>()) {
@@ -88,7 +89,8 @@ private:
   }
 
   std::string signature(Operation *op, std::vector<int64_t> &group) const {
-    std::string out = op->getName().getStringRef().str() + " of " + text(op->getOperand(0).getType());
+    std::string out =
+        op->getName().getStringRef().str() + " of " + text(op->getOperand(0).getType());
     auto reduce = dyn_cast<dist::AllReduceOp>(op);
     if (!reduce)
       return out;
@@ -128,8 +130,9 @@ struct VerifyCollectives : gpucc::impl::VerifyCollectivesBase<VerifyCollectives>
           << opOf(at)->getName() << " of " << event.signature << ", in "
           << opOf(at)->getParentOfType<func::FuncOp>().getName();
     }
-    error.attachNote() << "all members of a group must reach its collectives in the same order; the "
-                          "stages' functions or scripts were changed apart from each other";
+    error.attachNote()
+        << "all members of a group must reach its collectives in the same order; the "
+           "stages' functions or scripts were changed apart from each other";
     signalPassFailure();
   }
 };

@@ -140,9 +140,9 @@ TEST(Faults, CopiesThatDrift) { // one rank's parameter is not the other's
     Operation *ret = update.getBody().front().getTerminator();
     OpBuilder builder(ret);
     graph::GraphBuilder g(builder, ret->getLoc());
-    auto index = dist::AxisIndexOp::create(
-        builder, ret->getLoc(), RankedTensorType::get({}, builder.getI64Type()), "mesh",
-        builder.getStrArrayAttr({"dp"}), uint64_t(1));
+    auto index = dist::AxisIndexOp::create(builder, ret->getLoc(),
+                                           RankedTensorType::get({}, builder.getI64Type()), "mesh",
+                                           builder.getStrArrayAttr({"dp"}), uint64_t(1));
     Value shift = g.broadcastScalar(g.convert(index, builder.getF32Type()), {16, 32});
     ret->setOperand(0, g.add(ret->getOperand(0), shift));
   });

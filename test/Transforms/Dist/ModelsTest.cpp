@@ -59,7 +59,8 @@ TEST(Decoder, PipelineWithTiedEmbedding) {
 // Query, key and value as one weight: split first, or every rank would gather all heads.
 TEST(Decoder, FusedProjectionIsSplit) {
   ProofOptions options;
-  std::string train = "gpucc-differentiate{loss=cross-entropy},gpucc-add-optimizer{optimizer=adamw}";
+  std::string train =
+      "gpucc-differentiate{loss=cross-entropy},gpucc-add-optimizer{optimizer=adamw}";
   options.steps = 1;
   options.pipeline = "gpucc-propagate{tp=2},gpucc-partition{keep-shardings=true}";
   options.before = train;
@@ -80,11 +81,13 @@ TEST(Decoder, CollectivesPreparedForCommunicators) {
   options.microBatches = 2;
   options.before = "gpucc-assign-stages{pp=2},gpucc-differentiate{loss=cross-entropy},"
                    "gpucc-add-optimizer{optimizer=adamw clip-norm=1.0}";
-  for (const char *pins : {"dp=2 zero=1 reduce-gradients=step", "tp=2 sp=on", "dp=2 tp=2 reduce-gradients=step"}) {
-    options.pipeline = std::string("gpucc-propagate{pp=2 micro-batches=2 ") + pins +
-                       "},gpucc-cut-stages{micro-batches=2},gpucc-partition{keep-shardings=true},"
-                       "gpucc-bucket-collectives{bucket-bytes=3000},gpucc-overlap-collectives,"
-                       "gpucc-prepare-collectives,gpucc-lower-stage-reductions,gpucc-verify-collectives";
+  for (const char *pins :
+       {"dp=2 zero=1 reduce-gradients=step", "tp=2 sp=on", "dp=2 tp=2 reduce-gradients=step"}) {
+    options.pipeline =
+        std::string("gpucc-propagate{pp=2 micro-batches=2 ") + pins +
+        "},gpucc-cut-stages{micro-batches=2},gpucc-partition{keep-shardings=true},"
+        "gpucc-bucket-collectives{bucket-bytes=3000},gpucc-overlap-collectives,"
+        "gpucc-prepare-collectives,gpucc-lower-stage-reductions,gpucc-verify-collectives";
     Proof p = prove(readInput("decoder.mlir"), options);
     EXPECT_TRUE(p.equal()) << pins << "\n" << p.dump().substr(0, 6000);
   }

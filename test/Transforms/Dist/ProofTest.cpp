@@ -48,10 +48,11 @@ TEST(Proof, BatchThatDoesNotDivideIsRefused) {
       << p.diagnostics;
 }
 
-static Proof provePipeline(const std::string &pins, const std::string &schedule, int64_t microBatches) {
+static Proof provePipeline(const std::string &pins, const std::string &schedule,
+                           int64_t microBatches) {
   std::string m = "micro-batches=" + std::to_string(microBatches);
-  return prove(readInput("mlp.mlir"), {"gpucc-propagate{" + pins + " " + m + "},gpucc-cut-stages{" + m +
-                                           " schedule=" + schedule + "}" + partition,
+  return prove(readInput("mlp.mlir"), {"gpucc-propagate{" + pins + " " + m + "},gpucc-cut-stages{" +
+                                           m + " schedule=" + schedule + "}" + partition,
                                        microBatches, 2, nullptr});
 }
 

@@ -33,7 +33,8 @@ std::string readInput(const std::string &file) {
 }
 
 void prepare(MLIRContext &context) {
-  context.loadDialect<base::BaseDialect, graph::GraphDialect, dist::DistDialect, func::FuncDialect>();
+  context
+      .loadDialect<base::BaseDialect, graph::GraphDialect, dist::DistDialect, func::FuncDialect>();
   static bool registered = [] {
     registerTransformsDistPasses();
     registerTransformsTrainingPasses();
@@ -78,7 +79,8 @@ static NamedTensors randomState(ModuleOp module, std::mt19937 &random) {
       if (role.getRole() == base::StateRole::Moment2 || role.getRole() == base::StateRole::Stat)
         for (int64_t k = 0; k < value.numElements(); ++k)
           value.setFloat(k, 0.1 + std::fabs(value.getFloat(k)));
-      if (role.getRole() == base::StateRole::Accumulator || role.getRole() == base::StateRole::Counter)
+      if (role.getRole() == base::StateRole::Accumulator ||
+          role.getRole() == base::StateRole::Counter)
         value = HostTensor(value.dtype(), value.shape());
       state[nameOf(f, i)] = value;
     }
@@ -112,7 +114,8 @@ Proof prove(const std::string &text, const ProofOptions &options) {
     return proof;
   PassManager number(&context);
   std::string before = options.before.empty() ? "" : options.before + ",";
-  if (failed(parsePassPipeline(before + "gpucc-number-ops", number)) || failed(number.run(*reference)))
+  if (failed(parsePassPipeline(before + "gpucc-number-ops", number)) ||
+      failed(number.run(*reference)))
     return proof;
   OwningOpRef<ModuleOp> partitioned = reference->clone();
   PassManager passes(&context);

@@ -13,10 +13,10 @@
 #include <functional>
 
 struct Proof {
-  bool ran = false;               ///< parsed, partitioned and executed
+  bool ran = false; ///< parsed, partitioned and executed
   std::vector<gpucc::SpmdReport> steps;
-  std::string diagnostics;        ///< everything that was emitted
-  std::string ir;                 ///< the partitioned module
+  std::string diagnostics; ///< everything that was emitted
+  std::string ir;          ///< the partitioned module
   int64_t collectives = 0;
 
   bool equal() const;
@@ -24,12 +24,12 @@ struct Proof {
 };
 
 struct ProofOptions {
-  std::string pipeline;           ///< passes that partition the program, whose ops are numbered
+  std::string pipeline; ///< passes that partition the program, whose ops are numbered
   int64_t microBatches = 1;
   int steps = 2;
   /// Spoils the partitioned module before it runs.
   std::function<void(mlir::ModuleOp)> spoil = nullptr;
-  std::string before = "";           ///< passes that the unpartitioned program runs too
+  std::string before = ""; ///< passes that the unpartitioned program runs too
 };
 
 /// A context with every dialect and pass that the proofs need.

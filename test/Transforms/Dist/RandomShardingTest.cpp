@@ -137,7 +137,8 @@ TEST(RandomSharding, FourRanksEqualTheEvaluator) {
     OwningOpRef<ModuleOp> partitioned = reference->clone();
     OpBuilder builder = OpBuilder::atBlockBegin(partitioned->getBody());
     Mesh mesh{{{"a", 2}, {"b", 2}}};
-    auto meshOp = dist::MeshOp::create(builder, main.getLoc(), "mesh", dist::MeshAttr::get(&context, mesh));
+    auto meshOp =
+        dist::MeshOp::create(builder, main.getLoc(), "mesh", dist::MeshAttr::get(&context, mesh));
     auto target = partitioned->lookupSymbol<func::FuncOp>("main");
     writeShardings(target, meshOp, RandomSharding(mesh, seed).draw(target));
     FailureOr<func::FuncOp> local = partitionFunction(target, meshOp, {true});
@@ -152,7 +153,8 @@ TEST(RandomSharding, FourRanksEqualTheEvaluator) {
     ASSERT_TRUE(succeeded(report)) << "seed " << seed << "\n" << diagnostics;
     std::string text;
     llvm::raw_string_ostream(text) << *reference << *partitioned;
-    ASSERT_TRUE(report->equal()) << "seed " << seed << "\n" << report->dump() << diagnostics << text;
+    ASSERT_TRUE(report->equal()) << "seed " << seed << "\n"
+                                 << report->dump() << diagnostics << text;
   }
   EXPECT_GT(communicated, seeds()); // the reshards were not empty
 }

@@ -44,7 +44,7 @@ TEST(OpStrategy, ContractedLoopMakesPartialResult) {
 TEST(OpStrategy, WrongOnesAreRefused) {
   ShardingRule rule = contractRule(8, 15, 4);
   Mesh mesh{{{"dp", 2}, {"tp", 2}}};
-  EXPECT_NE(checkStrategy(rule, {{{}, {"tp"}, {}}, {}}, mesh), ""); // 15 / 2
+  EXPECT_NE(checkStrategy(rule, {{{}, {"tp"}, {}}, {}}, mesh), "");     // 15 / 2
   EXPECT_NE(checkStrategy(rule, {{{"tp"}, {}, {"tp"}}, {}}, mesh), ""); // used twice
   std::string why;
   Sharding rows{{{"dp"}, {}}, {}, ReduceKind::Sum}, whole = Sharding::replicated(2);
@@ -59,7 +59,8 @@ TEST(OpStrategy, WrongOnesAreRefused) {
 //===-- Reshards ----------------------------------------------------------===//
 
 static std::string kinds(const Sharding &from, const Sharding &to) {
-  static const char *names[] = {"slice", "mask", "reduce_scatter", "all_to_all", "all_reduce", "all_gather"};
+  static const char *names[] = {"slice",      "mask",       "reduce_scatter",
+                                "all_to_all", "all_reduce", "all_gather"};
   Mesh mesh{{{"dp", 2}, {"tp", 2}}};
   std::string out;
   for (const ReshardStep &step : planReshard(mesh, {8, 8}, 4, from, to))

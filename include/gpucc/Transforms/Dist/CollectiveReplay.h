@@ -24,10 +24,10 @@ namespace gpucc {
 
 struct CommunicationEvent {
   enum Kind { Meet, Send, Receive } kind = Meet;
-  std::vector<int64_t> group; ///< Meet: all members, in the same order on each
-  std::string signature;      ///< what must be equal on all members, or on sender and receiver
+  std::vector<int64_t> group;      ///< Meet: all members, in the same order on each
+  std::string signature;           ///< what must be equal on all members, or on sender and receiver
   int64_t peer = -1, channel = -1; ///< Send, Receive
-  int source = -1;            ///< the caller's number for the op, for messages
+  int source = -1;                 ///< the caller's number for the op, for messages
 };
 
 struct ReplayFault {

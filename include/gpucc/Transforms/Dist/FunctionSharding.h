@@ -38,8 +38,8 @@ struct FunctionSharding {
 int64_t writeShardings(mlir::func::FuncOp function, dist::MeshOp mesh,
                        const FunctionSharding &sharding);
 
-/// Checks that the shardings in the function obey every op's rule: an error at each op that does not,
-/// with both shardings and the reason.
+/// Checks that the shardings in the function obey every op's rule: an error at each op that does
+/// not, with both shardings and the reason.
 mlir::LogicalResult verifyShardings(mlir::func::FuncOp function, const Mesh &mesh);
 
 } // namespace gpucc

@@ -15,9 +15,8 @@ struct PartitionSettings {
 
 /// Replaces a function of global values with shardings by the function that every rank of its stage
 /// executes. Arguments and results keep their `dist.sharding`. Returns the new function.
-mlir::FailureOr<mlir::func::FuncOp> partitionFunction(mlir::func::FuncOp function,
-                                                      dist::MeshOp mesh,
-                                                      const PartitionSettings &options);
+mlir::FailureOr<mlir::func::FuncOp>
+partitionFunction(mlir::func::FuncOp function, dist::MeshOp mesh, const PartitionSettings &options);
 
 /// Numbers the ops of a function (`dist.origin`), before anything rewrites it.
 void numberOps(mlir::func::FuncOp function);

@@ -27,8 +27,9 @@ struct PropagateStatistics {
   double bytes = 0; ///< sent by one rank for one micro-batch and one update, as the search counts
 };
 
-/// Makes `@mesh` unless there is one, and writes shardings into every function. Shardings that are in
-/// the module already (on arguments, on ops, as dist.constraint) are obeyed or refused with an error.
+/// Makes `@mesh` unless there is one, and writes shardings into every function. Shardings that are
+/// in the module already (on arguments, on ops, as dist.constraint) are obeyed or refused with an
+/// error.
 mlir::LogicalResult propagateShardings(mlir::ModuleOp module, const ShardingPins &options,
                                        PropagateStatistics &statistics);
 

@@ -25,12 +25,12 @@ struct ReshardStep {
     ReduceScatter, ///< along `dim`
     AllToAll,      ///< the axis moves from `from` to `dim`
     AllReduce,
-    AllGather,     ///< along `dim`
+    AllGather, ///< along `dim`
   };
   Kind kind;
   std::vector<std::string> axes; ///< the group, major to minor
   int64_t dim = -1, from = -1;
-  Sharding after; ///< how the tensor lies when the step is done
+  Sharding after;   ///< how the tensor lies when the step is done
   double bytes = 0; ///< sent by one rank
 };
 
