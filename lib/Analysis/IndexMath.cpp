@@ -37,7 +37,8 @@ static void addScaled(LinearForm &to, const LinearForm &from, int64_t factor) {
     addTerm(to, t, c * factor);
 }
 
-/// Numerator and divisor of a quotient, nested quotients as one: (x floordiv 4) floordiv 2 = (x, 8).
+/// Numerator and divisor of a quotient, nested quotients as one: (x floordiv 4) floordiv 2 = (x,
+/// 8).
 static std::pair<AffineExpr, int64_t> quotientOf(AffineExpr e) {
   int64_t divisor = 1;
   while (e.getKind() == AffineExprKind::FloorDiv) {

@@ -59,8 +59,8 @@ static Accesses accesses(graph::SliceOp op, ArrayRef<AffineExpr> index, IndexMat
     // The block is clamped as a whole: its lowest element stays at or above 0, its highest inside.
     int64_t reach = (size - 1) * step, low = std::min<int64_t>(reach, 0);
     int64_t limit = shapeOf(op.getX())[d] - std::abs(reach);
-    AffineExpr base = dynamic.get({DynamicIndex::Offset, op, static_cast<unsigned>(1 + d), {},
-                                   start + low, limit});
+    AffineExpr base = dynamic.get(
+        {DynamicIndex::Offset, op, static_cast<unsigned>(1 + d), {}, start + low, limit});
     at.push_back(math.simplify(base + (e * step - low)));
   }
   return {{0, at, {}}};

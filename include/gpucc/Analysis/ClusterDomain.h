@@ -19,7 +19,8 @@
 //     own position: a value of another program is out of reach.
 //  4. An output has a position that is one-to-one on all dimensions (full), or, with reductions,
 //     on those that are kept.
-//  5. Everything else is computed where it is asked for; the number of different questions is bounded.
+//  5. Everything else is computed where it is asked for; the number of different questions is
+//  bounded.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_ANALYSIS_CLUSTERDOMAIN_H

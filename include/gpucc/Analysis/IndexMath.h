@@ -29,7 +29,8 @@ namespace gpucc {
 /// One index per dimension of a tensor.
 using Index = llvm::SmallVector<mlir::AffineExpr, 4>;
 
-/// constant + sum of coefficient * term; a term is a dimension, a symbol, a quotient or a remainder.
+/// constant + sum of coefficient * term; a term is a dimension, a symbol, a quotient or a
+/// remainder.
 struct LinearForm {
   int64_t constant = 0;
   llvm::SmallVector<std::pair<mlir::AffineExpr, int64_t>, 4> terms;

@@ -79,8 +79,9 @@ enum class OpRole {
 OpRole roleOf(mlir::Operation *op);
 
 /// Accesses of a Pointwise or Movement op for the element `index` of its result; empty for a Leaf.
-llvm::SmallVector<OperandAccess> accessesOf(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> index,
-                                            IndexMath &math, DynamicIndices &dynamic);
+llvm::SmallVector<OperandAccess> accessesOf(mlir::Operation *op,
+                                            llvm::ArrayRef<mlir::AffineExpr> index, IndexMath &math,
+                                            DynamicIndices &dynamic);
 
 /// Index of result 0 from that of operand 0, where each operand element makes one result element
 /// (pointwise, reshape, transpose, unit broadcasts) or is reduced; none otherwise.

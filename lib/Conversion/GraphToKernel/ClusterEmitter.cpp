@@ -4,9 +4,7 @@
 using namespace mlir;
 using namespace gpucc;
 
-OpBuilder KernelContext::builder() {
-  return OpBuilder(func.getBody().front().getTerminator());
-}
+OpBuilder KernelContext::builder() { return OpBuilder(func.getBody().front().getTerminator()); }
 
 static MemRefType flatView(Type tensor) {
   auto type = cast<RankedTensorType>(tensor);
@@ -28,8 +26,7 @@ static LogicalResult emitBody(KernelContext &k) {
   std::string why;
   std::optional<ClusterDomain> domain = findDomain(k.ops, k.outputs, why);
   if (!domain) {
-    InFlightDiagnostic diag =
-        k.cluster.emitOpError("cannot be one kernel: ") << why;
+    InFlightDiagnostic diag = k.cluster.emitOpError("cannot be one kernel: ") << why;
     diag.attachNote() << "gpucc-fuse makes only clusters that can; split this one by hand";
     return diag;
   }
@@ -46,7 +43,8 @@ FailureOr<kernel::FuncOp> gpucc::emitKernel(graph::ClusterOp cluster, StringRef 
   Block &body = cluster.getBody().front();
   SmallVector<Type> tensors(cluster.getInputs().getTypes());
   llvm::append_range(tensors, cluster.getOutputs().getTypes());
-  SmallVector<Type> views = llvm::map_to_vector(tensors, [](Type t) -> Type { return flatView(t); });
+  SmallVector<Type> views =
+      llvm::map_to_vector(tensors, [](Type t) -> Type { return flatView(t); });
   OpBuilder builder(cluster.getContext());
   k.func = kernel::FuncOp::create(builder, cluster.getLoc(), name, views);
   auto arguments = k.func.getBody().front().getArguments();

@@ -34,8 +34,8 @@ struct KernelContext {
   graph::ClusterOp cluster;
   KernelTarget target;
   kernel::FuncOp func;
-  llvm::SmallVector<mlir::Operation *> ops; ///< of the cluster, in order
-  llvm::SmallVector<mlir::Value> outputs;   ///< what the cluster yields
+  llvm::SmallVector<mlir::Operation *> ops;       ///< of the cluster, in order
+  llvm::SmallVector<mlir::Value> outputs;         ///< what the cluster yields
   llvm::DenseMap<mlir::Value, mlir::Value> views; ///< cluster arguments → views
   llvm::SmallVector<mlir::Value> outputViews;
 

@@ -30,7 +30,8 @@ Value PointEmitter::computeLeaf(Operation *op, ArrayRef<AffineExpr> index, unsig
   }
   if (auto iota = dyn_cast<graph::IotaOp>(op)) {
     Value start = iota.getStart() ? get(iota.getStart(), {}) : Value();
-    return indexAsNumber(b, location, indexValue(toVariables(index[iota.getDim()]), b), start, type);
+    return indexAsNumber(b, location, indexValue(toVariables(index[iota.getDim()]), b), start,
+                         type);
   }
   return computeRandom(cast<graph::RngUniformOp>(op), index, level);
 }
@@ -47,13 +48,9 @@ struct Words {
   Value constant32(uint32_t v) {
     return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(v)));
   }
-  Value constant64(int64_t v) {
-    return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v));
-  }
+  Value constant64(int64_t v) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(v)); }
   Value low(Value v) { return arith::TruncIOp::create(b, loc, b.getI32Type(), v); }
-  Value high(Value v) {
-    return low(arith::ShRUIOp::create(b, loc, v, constant64(32)));
-  }
+  Value high(Value v) { return low(arith::ShRUIOp::create(b, loc, v, constant64(32))); }
   Value product(Value v, uint32_t factor) {
     Value wide = arith::ExtUIOp::create(b, loc, b.getI64Type(), v);
     return arith::MulIOp::create(b, loc, wide, constant64(factor));
@@ -100,8 +97,8 @@ Value PointEmitter::computeRandom(graph::RngUniformOp op, ArrayRef<AffineExpr> i
   Value bits = arith::ShRUIOp::create(b, location, word, w.constant32(8));
   Type type = getElementTypeOrSelf(op.getType());
   Type wide = type.isF64() ? type : b.getF32Type(); // 24 bits are exact in f32
-  Value unit = arith::MulFOp::create(
-      b, location, arith::SIToFPOp::create(b, location, wide, bits),
-      arith::ConstantOp::create(b, location, FloatAttr::get(wide, 0x1p-24)));
+  Value unit =
+      arith::MulFOp::create(b, location, arith::SIToFPOp::create(b, location, wide, bits),
+                            arith::ConstantOp::create(b, location, FloatAttr::get(wide, 0x1p-24)));
   return wide == type ? unit : Value(arith::TruncFOp::create(b, location, type, unit));
 }

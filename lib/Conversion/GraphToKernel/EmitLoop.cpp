@@ -81,9 +81,8 @@ static SmallVector<Cut> cutSquare(ArrayRef<int64_t> extents, unsigned inner, uns
 
 LogicalResult gpucc::emitLoop(KernelContext &k, const ClusterDomain &domain) {
   std::optional<StagedViews> staged = StagedViews::find(k, domain);
-  SmallVector<Cut> cuts = staged
-                              ? cutSquare(domain.extents, staged->innerDim(), staged->otherDim())
-                              : cutDomain(domain.extents, k.target.pointsPerProgram());
+  SmallVector<Cut> cuts = staged ? cutSquare(domain.extents, staged->innerDim(), staged->otherDim())
+                                 : cutDomain(domain.extents, k.target.pointsPerProgram());
   SmallVector<int64_t> programs, loop;
   for (const Cut &c : cuts) {
     if (c.isProgram())
@@ -95,8 +94,7 @@ LogicalResult gpucc::emitLoop(KernelContext &k, const ClusterDomain &domain) {
   if (scalar)
     loop.push_back(1);
 
-  bool hasWindow =
-      llvm::any_of(k.ops, [](Operation *op) { return roleOf(op) == OpRole::Window; });
+  bool hasWindow = llvm::any_of(k.ops, [](Operation *op) { return roleOf(op) == OpRole::Window; });
   PointEmitter point(k.context(), domain, k.views);
   OpBuilder top = k.builder();
   kernel::ProgramOp::create(top, k.loc(), programs, [&](OpBuilder &b, Location loc, ValueRange at) {
@@ -124,22 +122,21 @@ LogicalResult gpucc::emitLoop(KernelContext &k, const ClusterDomain &domain) {
     if (staged)
       staged->load(b, loc, point, loop, open);
     OpBuilder body = b; // a copy: building the loop moves it
-    kernel::LoopOp::create(body, loc, loop, {}, {},
-                           [&](OpBuilder &inner, Location, ValueRange variables) {
-                             SmallVector<unsigned> numbers = open(inner, variables);
-                             if (hasWindow)
-                               point.setLowestLevel(1);
-                             if (staged)
-                               staged->use(point, numbers);
-                             SmallVector<Value> scalars;
-                             for (Value v : k.outputs)
-                               scalars.push_back(point.get(v, domain.positions.lookup(v)));
-                             for (auto [v, s, view] :
-                                  llvm::zip_equal(k.outputs, scalars, k.outputViews))
-                               point.store(s, view, domain.positions.lookup(v), shapeOf(v));
-                             point.popScope();
-                             return SmallVector<Value>();
-                           });
+    kernel::LoopOp::create(
+        body, loc, loop, {}, {}, [&](OpBuilder &inner, Location, ValueRange variables) {
+          SmallVector<unsigned> numbers = open(inner, variables);
+          if (hasWindow)
+            point.setLowestLevel(1);
+          if (staged)
+            staged->use(point, numbers);
+          SmallVector<Value> scalars;
+          for (Value v : k.outputs)
+            scalars.push_back(point.get(v, domain.positions.lookup(v)));
+          for (auto [v, s, view] : llvm::zip_equal(k.outputs, scalars, k.outputViews))
+            point.store(s, view, domain.positions.lookup(v), shapeOf(v));
+          point.popScope();
+          return SmallVector<Value>();
+        });
     point.popScope();
   });
   return success();

@@ -109,12 +109,15 @@ public:
     auto f = dyn_cast<FloatType>(type);
     bool narrow = f && f.getWidth() < 32;
     SmallVector<Value> none;
-    point.innerLoop({around.n}, {}, {}, [&](ArrayRef<AffineExpr> j) -> SmallVector<Value> {
-      Value v = narrow ? sumAnew(j[0]) : sumOn(j[0]);
-      point.store(v, k.outputViews[0], {outer, place(j[0]), inner},
-                  {around.outer, around.n, around.inner});
-      return {};
-    }, none);
+    point.innerLoop(
+        {around.n}, {}, {},
+        [&](ArrayRef<AffineExpr> j) -> SmallVector<Value> {
+          Value v = narrow ? sumAnew(j[0]) : sumOn(j[0]);
+          point.store(v, k.outputViews[0], {outer, place(j[0]), inner},
+                      {around.outer, around.n, around.inner});
+          return {};
+        },
+        none);
   }
 
 private:
@@ -125,8 +128,8 @@ private:
   }
   Value element(AffineExpr j) {
     SmallVector<int64_t> shape{around.outer, around.n, around.inner};
-    return point.get(op.getX(), point.math.reshape({outer, place(j), inner}, shape,
-                                                   shapeOf(op.getX())));
+    return point.get(op.getX(),
+                     point.math.reshape({outer, place(j), inner}, shape, shapeOf(op.getX())));
   }
   Value start() { return startValue(b(), point.loc(), op.getKind(), isUnsigned, type); }
 
@@ -138,7 +141,8 @@ private:
     auto previous = [&] {
       Value y = point.load(k.outputViews[0], {outer, place(before), inner},
                            {around.outer, around.n, around.inner});
-      return op.getExclusive() ? combine(b(), point.loc(), kind, isUnsigned, y, element(before)) : y;
+      return op.getExclusive() ? combine(b(), point.loc(), kind, isUnsigned, y, element(before))
+                               : y;
     };
     Value sum = point.underGuard(later, point.innermost(), previous);
     sum = arith::SelectOp::create(b(), point.loc(), later, sum, start());
@@ -150,14 +154,18 @@ private:
     Value limit = point.indexValue(j);
     Type wide = toAccumulator(b(), point.loc(), start(), isUnsigned).getType();
     SmallVector<Value> sum;
-    point.innerLoop({around.n}, {kind}, {wide}, [&](ArrayRef<AffineExpr> q) -> SmallVector<Value> {
-      auto predicate = op.getExclusive() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::ule;
-      Value taken = compareIndex(point, predicate, q[0], limit);
-      Value x = point.underGuard(taken, point.innermost(), [&] { return element(q[0]); });
-      x = toAccumulator(b(), point.loc(), x, isUnsigned);
-      Value identity = kernel::buildIdentity(b(), point.loc(), kind, wide);
-      return {arith::SelectOp::create(b(), point.loc(), taken, x, identity)};
-    }, sum);
+    point.innerLoop(
+        {around.n}, {kind}, {wide},
+        [&](ArrayRef<AffineExpr> q) -> SmallVector<Value> {
+          auto predicate =
+              op.getExclusive() ? arith::CmpIPredicate::ult : arith::CmpIPredicate::ule;
+          Value taken = compareIndex(point, predicate, q[0], limit);
+          Value x = point.underGuard(taken, point.innermost(), [&] { return element(q[0]); });
+          x = toAccumulator(b(), point.loc(), x, isUnsigned);
+          Value identity = kernel::buildIdentity(b(), point.loc(), kind, wide);
+          return {arith::SelectOp::create(b(), point.loc(), taken, x, identity)};
+        },
+        sum);
     return fromAccumulator(b(), point.loc(), sum.front(), type);
   }
 
@@ -182,38 +190,44 @@ static void emitScatterLine(KernelContext &k, graph::ScatterOp op, const Around 
   bool isUnsigned = isUnsignedTensor(op.getData());
   auto b = [&]() -> OpBuilder & { return point.builderAt(point.innermost()); };
   SmallVector<Value> none;
-  point.innerLoop({around.n}, {}, {}, [&](ArrayRef<AffineExpr> r) -> SmallVector<Value> {
-    Index at = point.math.reshape({outer, r[0], inner}, shape, shapeOf(op.getData()));
-    point.store(point.get(op.getData(), at), k.outputViews[0], {outer, r[0], inner}, shape);
-    return {};
-  }, none);
+  point.innerLoop(
+      {around.n}, {}, {},
+      [&](ArrayRef<AffineExpr> r) -> SmallVector<Value> {
+        Index at = point.math.reshape({outer, r[0], inner}, shape, shapeOf(op.getData()));
+        point.store(point.get(op.getData(), at), k.outputViews[0], {outer, r[0], inner}, shape);
+        return {};
+      },
+      none);
 
   int64_t count = cast<RankedTensorType>(op.getIndices().getType()).getNumElements();
-  point.innerLoop({count}, {}, {}, [&](ArrayRef<AffineExpr> j) -> SmallVector<Value> {
-    Location loc = point.loc();
-    Index row = point.math.delinearize(j[0], shapeOf(op.getIndices()));
-    AffineExpr slot = point.dynamicIndex(
-        {DynamicIndex::Gather, op, 1, row, 0, around.n}); // clamped; dropped below when outside
-    Value raw = point.get(op.getIndices(), row);
-    auto constant = [&](int64_t v) -> Value {
-      return arith::ConstantOp::create(b(), loc, IntegerAttr::get(raw.getType(), v));
-    };
-    Value shifted = arith::AddIOp::create(b(), loc, raw, constant(around.n));
-    Value inside = arith::CmpIOp::create(b(), loc, arith::CmpIPredicate::ult, shifted,
-                                         constant(2 * around.n)); // -n <= index < n
-    point.underGuard(inside, point.innermost(), [&] {
-      Index from = point.math.reshape({outer, j[0], inner}, {around.outer, count, around.inner},
-                                      shapeOf(op.getUpdates()));
-      Value update = point.get(op.getUpdates(), from);
-      if (std::optional<graph::ReductionKind> kind = op.getKind()) {
-        Value old = point.load(k.outputViews[0], {outer, slot, inner}, shape);
-        update = combine(b(), loc, loopKindOf(*kind, isUnsigned), isUnsigned, old, update);
-      }
-      point.store(update, k.outputViews[0], {outer, slot, inner}, shape);
-      return update;
-    });
-    return {};
-  }, none);
+  point.innerLoop(
+      {count}, {}, {},
+      [&](ArrayRef<AffineExpr> j) -> SmallVector<Value> {
+        Location loc = point.loc();
+        Index row = point.math.delinearize(j[0], shapeOf(op.getIndices()));
+        AffineExpr slot = point.dynamicIndex(
+            {DynamicIndex::Gather, op, 1, row, 0, around.n}); // clamped; dropped below when outside
+        Value raw = point.get(op.getIndices(), row);
+        auto constant = [&](int64_t v) -> Value {
+          return arith::ConstantOp::create(b(), loc, IntegerAttr::get(raw.getType(), v));
+        };
+        Value shifted = arith::AddIOp::create(b(), loc, raw, constant(around.n));
+        Value inside = arith::CmpIOp::create(b(), loc, arith::CmpIPredicate::ult, shifted,
+                                             constant(2 * around.n)); // -n <= index < n
+        point.underGuard(inside, point.innermost(), [&] {
+          Index from = point.math.reshape({outer, j[0], inner}, {around.outer, count, around.inner},
+                                          shapeOf(op.getUpdates()));
+          Value update = point.get(op.getUpdates(), from);
+          if (std::optional<graph::ReductionKind> kind = op.getKind()) {
+            Value old = point.load(k.outputViews[0], {outer, slot, inner}, shape);
+            update = combine(b(), loc, loopKindOf(*kind, isUnsigned), isUnsigned, old, update);
+          }
+          point.store(update, k.outputViews[0], {outer, slot, inner}, shape);
+          return update;
+        });
+        return {};
+      },
+      none);
 }
 
 LogicalResult gpucc::emitOrdered(KernelContext &k) {

@@ -164,8 +164,8 @@ void ReductionEmitter::emitStep(const ReductionStep &step, OpBuilder &b) {
       columnTiles[op.getResult()] = result;
       continue;
     }
-    result = fromAccumulator(b, op.getLoc(), result,
-                             scalarType(getElementTypeOrSelf(op.getType())));
+    result =
+        fromAccumulator(b, op.getLoc(), result, scalarType(getElementTypeOrSelf(op.getType())));
     point.define(op.getResult(), result);
   }
   for (Value v : step.kept)

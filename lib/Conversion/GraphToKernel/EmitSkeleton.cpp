@@ -99,13 +99,13 @@ static LogicalResult emitConvolution(KernelContext &k, const ClusterDomain &doma
   SmallVector<int64_t> shape(shapeOf(op.getResult()));
   Value lhs = k.views.lookup(op->getOperand(0)), rhs = k.views.lookup(op->getOperand(1));
   for (auto [view, tensor] : {std::pair(lhs, op->getOperand(0)), std::pair(rhs, op->getOperand(1))})
-    view.setType(MemRefType::get(shapeOf(tensor),
-                                 scalarType(getElementTypeOrSelf(tensor.getType()))));
-  kernel::ConvolutionOp::create(
-      b, op.getLoc(), kind, lhs, rhs, shape, op.getStrides(), op.getPadsLow(), op.getPadsHigh(),
-      op.getDilations(), op.getGroups(), kernel::MathMode::Strict,
-      accumulatorOf(getElementTypeOrSelf(op->getOperand(0).getType())),
-      epilogue(k, domain, op.getResult(), shape));
+    view.setType(
+        MemRefType::get(shapeOf(tensor), scalarType(getElementTypeOrSelf(tensor.getType()))));
+  kernel::ConvolutionOp::create(b, op.getLoc(), kind, lhs, rhs, shape, op.getStrides(),
+                                op.getPadsLow(), op.getPadsHigh(), op.getDilations(),
+                                op.getGroups(), kernel::MathMode::Strict,
+                                accumulatorOf(getElementTypeOrSelf(op->getOperand(0).getType())),
+                                epilogue(k, domain, op.getResult(), shape));
   return success();
 }
 

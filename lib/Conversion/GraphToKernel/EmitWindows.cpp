@@ -18,24 +18,24 @@ using namespace mlir;
 using namespace gpucc;
 using kernel::LoopResultKind;
 
-void PointEmitter::innerLoop(
-    ArrayRef<int64_t> extents, ArrayRef<LoopResultKind> kinds, ArrayRef<Type> types,
-    function_ref<SmallVector<Value>(ArrayRef<AffineExpr>)> build,
-    SmallVectorImpl<Value> &results) {
+void PointEmitter::innerLoop(ArrayRef<int64_t> extents, ArrayRef<LoopResultKind> kinds,
+                             ArrayRef<Type> types,
+                             function_ref<SmallVector<Value>(ArrayRef<AffineExpr>)> build,
+                             SmallVectorImpl<Value> &results) {
   OpBuilder outer = scopes.back().builder; // a copy: building the body moves it
-  auto loop = kernel::LoopOp::create(
-      outer, location, extents, kinds, types,
-      [&](OpBuilder &b, Location, ValueRange at) -> SmallVector<Value> {
-        SmallVector<unsigned> numbers = pushScope(b, at, extents);
-        SmallVector<AffineExpr> inner;
-        for (auto [n, e] : llvm::zip_equal(numbers, extents)) {
-          inner.push_back(math.addDim(e));
-          dims.push_back(variable(n));
-        }
-        SmallVector<Value> values = build(inner);
-        popScope();
-        return values;
-      });
+  auto loop =
+      kernel::LoopOp::create(outer, location, extents, kinds, types,
+                             [&](OpBuilder &b, Location, ValueRange at) -> SmallVector<Value> {
+                               SmallVector<unsigned> numbers = pushScope(b, at, extents);
+                               SmallVector<AffineExpr> inner;
+                               for (auto [n, e] : llvm::zip_equal(numbers, extents)) {
+                                 inner.push_back(math.addDim(e));
+                                 dims.push_back(variable(n));
+                               }
+                               SmallVector<Value> values = build(inner);
+                               popScope();
+                               return values;
+                             });
   results.assign(loop.getResults().begin(), loop.getResults().end());
 }
 
@@ -93,8 +93,9 @@ Value PointEmitter::windowDivisor(const WindowShape &w, ArrayRef<AffineExpr> o, 
     }
     Value count = floatConstant(b, location, type, static_cast<double>(always));
     for (AffineExpr at : partly) {
-      Value inside = arith::CmpIOp::create(b, location, arith::CmpIPredicate::ult, indexValue(at, b),
-                                           arith::ConstantIndexOp::create(b, location, limit));
+      Value inside =
+          arith::CmpIOp::create(b, location, arith::CmpIPredicate::ult, indexValue(at, b),
+                                arith::ConstantIndexOp::create(b, location, limit));
       Value one = arith::SelectOp::create(b, location, inside, floatConstant(b, location, type, 1),
                                           floatConstant(b, location, type, 0));
       count = arith::AddFOp::create(b, location, count, one);
@@ -104,7 +105,8 @@ Value PointEmitter::windowDivisor(const WindowShape &w, ArrayRef<AffineExpr> o, 
   if (!product)
     return floatConstant(b, location, type, std::max(constant, 1.0));
   if (constant != 1)
-    product = arith::MulFOp::create(b, location, product, floatConstant(b, location, type, constant));
+    product =
+        arith::MulFOp::create(b, location, product, floatConstant(b, location, type, constant));
   // A window of padding alone sums to 0; divided by 1 it stays 0.
   return arith::MaximumFOp::create(b, location, product, floatConstant(b, location, type, 1));
 }
@@ -180,8 +182,8 @@ Value PointEmitter::computePoolGrad(graph::PoolGradOp op, ArrayRef<AffineExpr> i
         [&](ArrayRef<AffineExpr> q) -> SmallVector<Value> {
           Value v = windowElement(op.getX(), w, nc, o, q, type, -HUGE_VAL);
           OpBuilder &b = scopes.back().builder;
-          Value equal = arith::CmpFOp::create(b, location, arith::CmpFPredicate::OEQ, v,
-                                              greatest.front());
+          Value equal =
+              arith::CmpFOp::create(b, location, arith::CmpFPredicate::OEQ, v, greatest.front());
           Value nan = arith::CmpFOp::create(b, location, arith::CmpFPredicate::UNO, v, v);
           Value hit = arith::OrIOp::create(b, location, equal, nan);
           Value at = arith::IndexCastOp::create(

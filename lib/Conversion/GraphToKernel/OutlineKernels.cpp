@@ -48,7 +48,8 @@ static std::string nameOf(graph::ClusterOp cluster) {
   SmallVector<std::string> words;
   for (Operation &op : cluster.getBody().front().without_terminator()) {
     std::string word;
-    if (roleOf(&op) == OpRole::Leaf || isa<graph::BroadcastOp, graph::ConvertOp, graph::ReshapeOp>(op))
+    if (roleOf(&op) == OpRole::Leaf ||
+        isa<graph::BroadcastOp, graph::ConvertOp, graph::ReshapeOp>(op))
       continue;
     if (auto unary = dyn_cast<graph::UnaryOp>(op))
       word = stringifyUnaryKind(unary.getKind()).str();
@@ -62,13 +63,13 @@ static std::string nameOf(graph::ClusterOp cluster) {
       words.push_back(word);
   }
   if (words.size() > 3) // the first, the last, and a product or reduction between
-    words = {words.front(), *std::find_if(words.begin() + 1, words.end() - 2,
-                                          [](const std::string &w) {
-                                            return StringRef(w).starts_with("reduce_");
-                                          }),
-             words.back()};
-  std::string name = words.empty() ? stringifyClusterKind(cluster.getKind()).str()
-                                   : llvm::join(words, "_");
+    words = {
+        words.front(),
+        *std::find_if(words.begin() + 1, words.end() - 2,
+                      [](const std::string &w) { return StringRef(w).starts_with("reduce_"); }),
+        words.back()};
+  std::string name =
+      words.empty() ? stringifyClusterKind(cluster.getKind()).str() : llvm::join(words, "_");
   return name;
 }
 
@@ -157,10 +158,10 @@ struct OutlineKernelsPass : gpucc::impl::OutlineKernelsBase<OutlineKernelsPass> 
 
   void launch(graph::ClusterOp cluster, Kernel &kernel) {
     OpBuilder builder(cluster);
-    auto op = kernel::LaunchOp::create(
-        builder, cluster.getLoc(), cluster.getOutputs().getTypes(),
-        FlatSymbolRefAttr::get(kernel.func.getNameAttr()), cluster.getInputs(),
-        builder.getDenseI64ArrayAttr(kernel.inplace));
+    auto op =
+        kernel::LaunchOp::create(builder, cluster.getLoc(), cluster.getOutputs().getTypes(),
+                                 FlatSymbolRefAttr::get(kernel.func.getNameAttr()),
+                                 cluster.getInputs(), builder.getDenseI64ArrayAttr(kernel.inplace));
     op->setDiscardableAttrs(cluster->getDiscardableAttrDictionary());
     cluster.replaceAllUsesWith(op.getOutputs());
     cluster.erase();

@@ -315,8 +315,7 @@ Value PointEmitter::computeGuarded(Operation *op, ArrayRef<OperandAccess> access
       result = get(operand, a.index);
       continue;
     }
-    Value element =
-        underGuard(condition, guardLevel, [&] { return get(operand, a.index); });
+    Value element = underGuard(condition, guardLevel, [&] { return get(operand, a.index); });
     result = result ? Value(arith::SelectOp::create(scopes[level].builder, location, condition,
                                                     element, result))
                     : element;
@@ -379,8 +378,7 @@ Value PointEmitter::computeSymbol(const DynamicIndex &index, OpBuilder &b) {
   case DynamicIndex::Gather: {
     Value at = toIndex(get(index.op->getOperand(index.operand), index.source));
     Value fromEnd = arith::AddIOp::create(b, location, at, constant(index.limit));
-    Value negative =
-        arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt, at, constant(0));
+    Value negative = arith::CmpIOp::create(b, location, arith::CmpIPredicate::slt, at, constant(0));
     return clamp(arith::SelectOp::create(b, location, negative, fromEnd, at));
   }
   case DynamicIndex::Offset: {

@@ -89,11 +89,11 @@ public:
                    llvm::ArrayRef<int64_t> shape);
   mlir::AffineExpr dynamicIndex(const DynamicIndex &request) { return dynamic.get(request); }
   /// A loop inside the point: `build` gets the new domain dimensions and yields what to reduce.
-  void innerLoop(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<kernel::LoopResultKind> kinds,
-                 llvm::ArrayRef<mlir::Type> types,
-                 llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<mlir::AffineExpr>)>
-                     build,
-                 llvm::SmallVectorImpl<mlir::Value> &results);
+  void innerLoop(
+      llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<kernel::LoopResultKind> kinds,
+      llvm::ArrayRef<mlir::Type> types,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(llvm::ArrayRef<mlir::AffineExpr>)> build,
+      llvm::SmallVectorImpl<mlir::Value> &results);
   /// Runs `build` with a further guard, which is known at `level`.
   mlir::Value underGuard(mlir::Value condition, unsigned level,
                          llvm::function_ref<mlir::Value()> build);
@@ -148,9 +148,9 @@ private:
   mlir::Value windowDivisor(const WindowShape &w, llvm::ArrayRef<mlir::AffineExpr> o,
                             mlir::Type type);
   /// An element of `x` at a spatial position that may lie outside; `outside` is for there.
-  mlir::Value windowElement(mlir::Value x, const WindowShape &w, llvm::ArrayRef<mlir::AffineExpr> nc,
-                            llvm::ArrayRef<mlir::AffineExpr> o, llvm::ArrayRef<mlir::AffineExpr> k,
-                            mlir::Type type, double outside);
+  mlir::Value windowElement(mlir::Value x, const WindowShape &w,
+                            llvm::ArrayRef<mlir::AffineExpr> nc, llvm::ArrayRef<mlir::AffineExpr> o,
+                            llvm::ArrayRef<mlir::AffineExpr> k, mlir::Type type, double outside);
   mlir::Value computePool(graph::PoolOp op, llvm::ArrayRef<mlir::AffineExpr> index);
   mlir::Value computePoolGrad(graph::PoolGradOp op, llvm::ArrayRef<mlir::AffineExpr> index);
 
@@ -158,8 +158,8 @@ private:
   const llvm::DenseMap<mlir::Value, mlir::Value> &views;
   DynamicIndices dynamic;
   IndexMath loopMath;
-  llvm::SmallVector<mlir::AffineExpr> dims;      ///< domain dimension → expression over variables
-  llvm::SmallVector<mlir::Value> variables;      ///< their SSA values
+  llvm::SmallVector<mlir::AffineExpr> dims; ///< domain dimension → expression over variables
+  llvm::SmallVector<mlir::Value> variables; ///< their SSA values
   llvm::SmallVector<unsigned> variableLevels;
   llvm::SmallVector<Scope> scopes;
   llvm::DenseMap<mlir::Value, Tile> tiles;

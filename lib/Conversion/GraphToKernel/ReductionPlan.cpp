@@ -162,7 +162,8 @@ bool gpucc::mayIgnoreNan(graph::ReduceOp max) {
   // the same dimensions, and what is made of it.
   llvm::SetVector<Value> exponentials, poisoned;
   for (Operation *user : shifted.getUsers())
-    if (auto unary = dyn_cast<graph::UnaryOp>(user); unary && unary.getKind() == graph::UnaryKind::Exp)
+    if (auto unary = dyn_cast<graph::UnaryOp>(user);
+        unary && unary.getKind() == graph::UnaryKind::Exp)
       exponentials.insert(unary.getResult());
   for (Value e : exponentials)
     for (Operation *user : e.getUsers())

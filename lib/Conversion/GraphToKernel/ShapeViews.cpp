@@ -56,27 +56,22 @@ static std::optional<Access> skeletonAccess(OpOperand &use) {
   if (auto op = dyn_cast<kernel::ContractOp>(use.getOwner())) {
     ArrayRef<int64_t> e = op.getExtents();
     if (use.getOperandNumber() == 0)
-      return Access{op.getLhsMap(), {e[0], e[1], e[3]}, [op](AffineMap m) mutable {
-                      op.setLhsMap(m);
-                    }};
-    return Access{op.getRhsMap(), {e[0], e[3], e[2]}, [op](AffineMap m) mutable {
-                    op.setRhsMap(m);
-                  }};
+      return Access{
+          op.getLhsMap(), {e[0], e[1], e[3]}, [op](AffineMap m) mutable { op.setLhsMap(m); }};
+    return Access{
+        op.getRhsMap(), {e[0], e[3], e[2]}, [op](AffineMap m) mutable { op.setRhsMap(m); }};
   }
   if (auto op = dyn_cast<kernel::AttentionOp>(use.getOwner())) {
     ArrayRef<int64_t> e = op.getExtents(); // B H K S T D E
     if (use.get() == op.getQ() && use.getOperandNumber() == 0)
-      return Access{op.getQMap(), {e[0], e[1], e[3], e[5]}, [op](AffineMap m) mutable {
-                      op.setQMap(m);
-                    }};
+      return Access{
+          op.getQMap(), {e[0], e[1], e[3], e[5]}, [op](AffineMap m) mutable { op.setQMap(m); }};
     if (use.getOperandNumber() == 1)
-      return Access{op.getKMap(), {e[0], e[2], e[4], e[5]}, [op](AffineMap m) mutable {
-                      op.setKMap(m);
-                    }};
+      return Access{
+          op.getKMap(), {e[0], e[2], e[4], e[5]}, [op](AffineMap m) mutable { op.setKMap(m); }};
     if (use.getOperandNumber() == 2)
-      return Access{op.getVMap(), {e[0], e[2], e[4], e[6]}, [op](AffineMap m) mutable {
-                      op.setVMap(m);
-                    }};
+      return Access{
+          op.getVMap(), {e[0], e[2], e[4], e[6]}, [op](AffineMap m) mutable { op.setVMap(m); }};
     return Access{*op.getBiasMap(), {e[0], e[1], e[3], e[4]}, [op](AffineMap m) mutable {
                     op.setBiasMap(m);
                   }};

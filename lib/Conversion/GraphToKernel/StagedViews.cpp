@@ -6,7 +6,8 @@ using namespace gpucc;
 
 /// The only domain dimension in which a value at its own position has stride 1; none when there is
 /// none or the position is no plain index.
-static std::optional<unsigned> contiguousDim(const IndexMath &math, Value v, const Index &position) {
+static std::optional<unsigned> contiguousDim(const IndexMath &math, Value v,
+                                             const Index &position) {
   LinearForm form = math.toLinear(math.linearize(position, shapeOf(v)));
   std::optional<unsigned> found;
   for (auto [t, c] : form.terms) {
@@ -77,8 +78,7 @@ void StagedViews::load(OpBuilder &b, Location loc, PointEmitter &point, ArrayRef
   SmallVector<Type> types;
   SmallVector<kernel::LoopResultKind> kinds(values.size(), kernel::LoopResultKind::Keep);
   for (Value v : values)
-    types.push_back(
-        RankedTensorType::get(extents, scalarType(getElementTypeOrSelf(v.getType()))));
+    types.push_back(RankedTensorType::get(extents, scalarType(getElementTypeOrSelf(v.getType()))));
   OpBuilder body = b;
   auto op = kernel::LoopOp::create(
       body, loc, extents, kinds, types,

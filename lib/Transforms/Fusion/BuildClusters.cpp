@@ -78,8 +78,7 @@ static bool isNeededInMemory(Operation *leaf, const Policy &policy) {
   if (isa<graph::ConstantOp>(leaf) && elementsOf(leaf->getResult(0)) <= 256)
     return false; // part of the plan
   return elementsOf(leaf->getResult(0)) > 0 &&
-         llvm::any_of(leaf->getUsers(),
-                      [&](Operation *user) { return readsMemory(user, policy); });
+         llvm::any_of(leaf->getUsers(), [&](Operation *user) { return readsMemory(user, policy); });
 }
 
 /// Whether a group is work for a kernel at all.
@@ -156,7 +155,8 @@ static void eraseUnused(Block &block) {
   for (Operation &op : block.without_terminator())
     ops.push_back(&op);
   for (Operation *op : llvm::reverse(ops))
-    if (op->use_empty() && isMemoryEffectFree(op) && isa_and_present<graph::GraphDialect>(op->getDialect()))
+    if (op->use_empty() && isMemoryEffectFree(op) &&
+        isa_and_present<graph::GraphDialect>(op->getDialect()))
       op->erase();
 }
 
@@ -170,8 +170,8 @@ SmallVector<graph::ClusterOp> fusion::buildClusters(Block &block, GroupGraph &gr
   auto move = [&](ArrayRef<Operation *> ops) {
     for (Operation *op : ops) {
       if (isa<graph::ReshapeOp>(op)) {
-        auto [it, isNew] = views.try_emplace({op->getOperand(0), op->getResult(0).getType()},
-                                             op->getResult(0));
+        auto [it, isNew] =
+            views.try_emplace({op->getOperand(0), op->getResult(0).getType()}, op->getResult(0));
         if (!isNew) {
           op->getResult(0).replaceAllUsesWith(it->second);
           replaced.push_back(op);
@@ -191,9 +191,8 @@ SmallVector<graph::ClusterOp> fusion::buildClusters(Block &block, GroupGraph &gr
       clusters.push_back(buildCluster(builder, inside, outputs));
       bool leaf = isFreeLeaf(inside.front()); // clusters make it again inside
       for (auto [from, to] : llvm::zip_equal(outputs, clusters.back().getOutputs()))
-        Value(from).replaceUsesWithIf(to, [&](OpOperand &use) {
-          return !leaf || readsMemory(use.getOwner(), policy);
-        });
+        Value(from).replaceUsesWithIf(
+            to, [&](OpOperand &use) { return !leaf || readsMemory(use.getOwner(), policy); });
       if (!leaf)
         replaced.append(inside);
     }

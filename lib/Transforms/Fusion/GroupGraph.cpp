@@ -35,7 +35,8 @@ static SmallVector<GroupId> collect(const GroupGraph &graph, GroupId g, Neighbou
         found.insert(graph.groupOf(other));
     });
   SmallVector<GroupId> sorted(found.getArrayRef());
-  llvm::sort(sorted, [&](GroupId a, GroupId b) { return graph.positionOf(a) < graph.positionOf(b); });
+  llvm::sort(sorted,
+             [&](GroupId a, GroupId b) { return graph.positionOf(a) < graph.positionOf(b); });
   return sorted;
 }
 

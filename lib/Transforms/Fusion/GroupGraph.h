@@ -48,7 +48,8 @@ public:
   GroupId merge(GroupId a, GroupId b);
   /// Ops of both in program order.
   llvm::SmallVector<mlir::Operation *> unite(GroupId a, GroupId b) const;
-  /// Puts a new op, a copy of `of` with the same operands, into a group of its own behind that of `of`.
+  /// Puts a new op, a copy of `of` with the same operands, into a group of its own behind that of
+  /// `of`.
   GroupId addCopy(mlir::Operation *copy, mlir::Operation *of);
 
 private:

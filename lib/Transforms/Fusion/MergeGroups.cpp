@@ -202,9 +202,8 @@ void GroupMerger::mergeSiblings() {
       for (Operation *user : v.getUsers())
         if (graph.contains(user) && graph.groupOf(user) != g && mayJoin(graph.groupOf(user)))
           others.push_back(graph.groupOf(user));
-      llvm::sort(others, [&](GroupId a, GroupId b) {
-        return graph.positionOf(a) < graph.positionOf(b);
-      });
+      llvm::sort(others,
+                 [&](GroupId a, GroupId b) { return graph.positionOf(a) < graph.positionOf(b); });
       others.erase(llvm::unique(others), others.end());
       for (GroupId other : others) {
         std::string why;

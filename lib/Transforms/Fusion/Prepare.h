@@ -22,7 +22,8 @@ unsigned foldTransposesIntoContracts(mlir::func::FuncOp function);
 /// Transposes operands of products whose groups of dimensions are no single runs of memory.
 void normalizeContracts(mlir::func::FuncOp function);
 
-/// Products too small for a library become multiply and sum, where fusion takes them. Returns how many.
+/// Products too small for a library become multiply and sum, where fusion takes them. Returns how
+/// many.
 unsigned expandSmallContracts(mlir::func::FuncOp function, const Policy &policy);
 
 /// A reduction of very many elements to few becomes two. Returns how many.

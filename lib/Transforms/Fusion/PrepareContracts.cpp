@@ -4,7 +4,8 @@
 //   fold       contract(transpose(x), w): the dimension lists name x's own dimensions instead
 //   normalize  batch, free and contracted dimensions of an operand that are no single run of
 //              memory get a transpose (which then fuses with what made the operand)
-//   expand     a product too small for a library (or of unsigned integers) becomes multiply and sum:
+//   expand     a product too small for a library (or of unsigned integers) becomes multiply and
+//   sum:
 //                x[M,K] · w[K,N] → sum over k of x[m,k] * w[k,n]
 //              loops over [M, K, N] when w's rows are contiguous, over [M, N, K] when K is
 //
@@ -28,7 +29,8 @@ static Dims freeDims(int64_t rank, ArrayRef<int64_t> batch, ArrayRef<int64_t> co
   return free;
 }
 
-/// The operand without its transpose; maps the lists. False when the free dimensions would change order.
+/// The operand without its transpose; maps the lists. False when the free dimensions would change
+/// order.
 static bool skipTranspose(Value &operand, Dims &batch, Dims &contract) {
   auto transpose = operand.getDefiningOp<graph::TransposeOp>();
   if (!transpose)

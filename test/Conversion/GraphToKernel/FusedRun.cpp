@@ -21,8 +21,8 @@ using namespace gpucc;
 using namespace gpucc::test;
 
 void gpucc::test::registerForFusedRun(DialectRegistry &registry) {
-  registry.insert<base::BaseDialect, graph::GraphDialect, kernel::KernelDialect,
-                  func::FuncDialect>();
+  registry
+      .insert<base::BaseDialect, graph::GraphDialect, kernel::KernelDialect, func::FuncDialect>();
   host::registerHostTarget(registry);
 }
 
@@ -33,8 +33,8 @@ public:
   explicit Image(const host::HostImage &image) : image(image) {
     char path[] = "/tmp/gpucc-fused-run-XXXXXX";
     int file = mkstemp(path);
-    bool written =
-        file >= 0 && write(file, image.bytes.data(), image.bytes.size()) == ssize_t(image.bytes.size());
+    bool written = file >= 0 && write(file, image.bytes.data(), image.bytes.size()) ==
+                                    ssize_t(image.bytes.size());
     if (file >= 0)
       close(file);
     if (written)
@@ -119,7 +119,8 @@ std::string compare(ArrayRef<HostTensor> got, ArrayRef<HostTensor> want, StringR
         continue;
       if (!(std::abs(x - y) <= relative * std::max(std::abs(y), largest))) {
         std::ostringstream s;
-        s << what.str() << ": result " << r << " element " << i << " is " << x << ", expected " << y;
+        s << what.str() << ": result " << r << " element " << i << " is " << x << ", expected "
+          << y;
         return s.str();
       }
     }

@@ -20,7 +20,8 @@ namespace gpucc::test {
 
 struct FusedRunOptions {
   std::string target = "host";
-  /// |a - b| <= tolerance * max(|b|, floor, max|B| / 100), per element type: f64, f32, narrower floats.
+  /// |a - b| <= tolerance * max(|b|, floor, max|B| / 100), per element type: f64, f32, narrower
+  /// floats.
   double f64 = 1e-9, f32 = 2e-5, narrow = 2e-2, floor = 1e-2;
 };
 

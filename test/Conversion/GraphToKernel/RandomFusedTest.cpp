@@ -51,7 +51,8 @@ public:
     for (Type t : function.getArgumentTypes()) {
       HostTensor tensor(*toDType(getElementTypeOrSelf(t)), toShape(t));
       for (int64_t i = 0; i < tensor.numElements(); ++i)
-        isFloat(tensor.dtype()) ? tensor.setFloat(i, uniform() * 4 - 2) : tensor.setInt(i, pick(-3, 4));
+        isFloat(tensor.dtype()) ? tensor.setFloat(i, uniform() * 4 - 2)
+                                : tensor.setInt(i, pick(-3, 4));
       inputs.push_back(tensor);
     }
     return inputs;
@@ -128,7 +129,8 @@ void Program::step() {
   case 0:
     return add(g.tanh(x));
   case 1:
-    return add(g.mul(g.exp(g.unary(graph::UnaryKind::Neg, g.unary(graph::UnaryKind::Abs, x))), 0.5));
+    return add(
+        g.mul(g.exp(g.unary(graph::UnaryKind::Neg, g.unary(graph::UnaryKind::Abs, x))), 0.5));
   case 2:
     return add(g.unary(graph::UnaryKind::Relu, g.add(x, partner(x))));
   case 3:
@@ -142,8 +144,8 @@ void Program::step() {
   case 5: {
     if (rank == 0)
       return;
-    static const graph::ReductionKind kinds[] = {graph::ReductionKind::Sum, graph::ReductionKind::Max,
-                                                 graph::ReductionKind::Min};
+    static const graph::ReductionKind kinds[] = {
+        graph::ReductionKind::Sum, graph::ReductionKind::Max, graph::ReductionKind::Min};
     SmallVector<int64_t> dims = someDims(rank);
     Value r = g.reduce(kinds[pick(0, 2)], g.tanh(x), dims);
     add(r);
@@ -248,7 +250,8 @@ void Program::composite(graph::GraphBuilder &g, Value x) {
     if (rank < 3 || s[2] < 2)
       return;
     Value pooled = g.reshape(x, {s[0], s[1], product(ArrayRef(s).drop_front(2))});
-    return add(graph::PoolOp::create(builder, loc, pick(0, 1) ? graph::PoolKind::Max : graph::PoolKind::Avg,
+    return add(graph::PoolOp::create(builder, loc,
+                                     pick(0, 1) ? graph::PoolKind::Max : graph::PoolKind::Avg,
                                      pooled, {2}, {pick(1, 2)}, {1}, {pick(0, 1)}, {0}, {1}, true));
   }
   }
