@@ -185,22 +185,15 @@ void ChunkEmitter::emitStore(StoreOp store) {
   ++k.statistics.narrow;
   Address at = address(store.getDest(), store.getMap(), store.getIndices());
   Value condition = store.getPredicate() ? value(store.getPredicate()) : Value();
-  if (storeGuard)
-    condition =
-        condition ? arith::AndIOp::create(b, k.loc, condition, storeGuard).getResult() : storeGuard;
   k.when(condition,
          [&] { memref::StoreOp::create(b, k.loc, v, at.memory, ValueRange{evaluate(at.offset)}); });
 }
 
 void ChunkEmitter::flushStores() {
-  if (staged.empty())
-    return;
-  k.when(storeGuard, [&] {
-    for (auto &[store, array] : staged) {
-      Address at = address(store.getDest(), store.getMap(), store.getIndices());
-      auto type = VectorType::get({vec}, at.element);
-      Value wide = vector::LoadOp::create(b, k.loc, type, array, ValueRange{k.index(0)});
-      vector::StoreOp::create(b, k.loc, wide, at.memory, ValueRange{evaluate(at.offset)});
-    }
-  });
+  for (auto &[store, array] : staged) {
+    Address at = address(store.getDest(), store.getMap(), store.getIndices());
+    auto type = VectorType::get({vec}, at.element);
+    Value wide = vector::LoadOp::create(b, k.loc, type, array, ValueRange{k.index(0)});
+    vector::StoreOp::create(b, k.loc, wide, at.memory, ValueRange{evaluate(at.offset)});
+  }
 }

@@ -193,6 +193,20 @@ private:
   }
 
   void emitSingle(ThreadKernel &k, Operation &op) {
+    if (auto load = dyn_cast<LoadOp>(op); load && k.active) { // the program exists, or zero
+      auto choose = scf::IfOp::create(k.b, k.loc, load.getType(), k.active, /*withElse=*/true);
+      {
+        OpBuilder::InsertionGuard guard(k.b);
+        k.b.setInsertionPointToStart(choose.thenBlock());
+        ChunkEmitter(k, 1, k.index(0)).emitUniform(op);
+        scf::YieldOp::create(k.b, k.loc, k.uniform.lookup(load.getResult()));
+        k.b.setInsertionPointToStart(choose.elseBlock());
+        Value zero = arith::ConstantOp::create(k.b, k.loc, k.b.getZeroAttr(load.getType()));
+        scf::YieldOp::create(k.b, k.loc, zero);
+      }
+      k.uniform.map(load.getResult(), choose.getResult(0));
+      return;
+    }
     ChunkEmitter single(k, 1, k.index(0));
     single.emitUniform(op);
   }
@@ -209,8 +223,8 @@ private:
       Value within = arith::DivUIOp::create(k.b, k.loc, thread, k.index(m.threads));
       linear = k.add(k.scaled(linear, m.packed), within);
       if (programs % m.packed) {
-        // Groups without a program repeat the last one and store nothing: all threads meet in
-        // reductions.
+        // Groups without a program count as the last one and touch no memory: all threads
+        // meet in reductions.
         k.active = compareLess(k, linear, programs);
         linear = arith::SelectOp::create(k.b, k.loc, k.active, linear, k.index(programs - 1));
       }

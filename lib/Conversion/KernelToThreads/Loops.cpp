@@ -115,7 +115,6 @@ static void emitChunk(ThreadKernel &k, LoopOp loop, int64_t vec, Value base, Val
   ChunkEmitter body(k, vec, base);
   bindPoints(body, loop);
   body.bindTileSlot(first);
-  body.guardStores(k.active);
   if (isPartial)
     body.limitTo(loop.getPoints());
   body.emit(loop.getBody().front(), [&](Value slot) {
@@ -162,6 +161,10 @@ LogicalResult threads::emitLoop(ThreadKernel &k, LoopOp loop) {
     Value exists;
     if (chunks % threads)
       exists = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::slt, base, k.index(points));
+    // Groups without a program touch no memory (what they would read, another may be writing in
+    // place) and bring identities to the reductions.
+    if (k.active)
+      exists = exists ? arith::AndIOp::create(k.b, k.loc, exists, k.active).getResult() : k.active;
     k.when(exists, [&] { emitChunk(k, loop, vec, base, first, accumulators, points % vec != 0); });
   }
   bool hasShared = llvm::any_of(loop.getResults(), [&](Value r) {

@@ -74,7 +74,6 @@ LogicalResult threads::emitColumns(ThreadKernel &k, LoopOp loop) {
         for (auto [arg, at] : llvm::zip(args.drop_back(), leading))
           body.bind(arg, at);
         body.bind(args.back(), body.dim0());
-        body.guardStores(k.active);
         body.emit(loop.getBody().front(), [&](Value slot) {
           Value at = k.addConstant(slot, u * each);
           for (auto [i, yielded] : llvm::enumerate(loop.getYielded())) {

@@ -102,8 +102,6 @@ public:
   void bindTileSlot(Value first) { tileSlot = first; }
   /// Points at and beyond `limit` do not exist.
   void limitTo(int64_t limit) { pointLimit = limit; }
-  /// Stores go where this holds, besides their own predicates.
-  void guardStores(Value condition) { storeGuard = condition; }
 
   /// `perPoint(v)` runs at each point with values available through value().
   void emit(mlir::Block &block, llvm::function_ref<void(Value)> perPoint);
@@ -141,7 +139,7 @@ private:
   OpBuilder &b;
   int64_t vec;
   Value base, slot; ///< point v = base + slot
-  Value tileSlot, storeGuard;
+  Value tileSlot;
   int64_t pointLimit = 0;
   mlir::IRMapping chunk;  ///< values equal for all points of the chunk
   mlir::IRMapping *point; ///< values at the current point
