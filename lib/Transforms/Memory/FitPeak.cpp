@@ -59,6 +59,20 @@ Outcome RecomputeProblem::outcomeOf(const std::vector<char> &repeated) const {
   return outcome(solution);
 }
 
+/// Repeating `op` alone would keep its operands alive instead: `depth` generations of producers
+/// that backward does not read anyway are repeated with it (softmax and the product before it).
+void RecomputeProblem::repeatWithProducers(int op, int depth, std::vector<char> &repeated) const {
+  repeated[static_cast<size_t>(op)] = 1;
+  if (depth == 0)
+    return;
+  for (int t : keep.ops[static_cast<size_t>(op)].reads) {
+    const solvers::KeepTensor &tensor = keep.tensors[static_cast<size_t>(t)];
+    if (tensor.producer >= 0 && !tensor.needed && !tensor.alwaysKept &&
+        !keep.ops[static_cast<size_t>(tensor.producer)].noRecompute)
+      repeatWithProducers(tensor.producer, depth - 1, repeated);
+  }
+}
+
 static double areaAbove(const std::vector<int64_t> &live, int64_t budget) {
   double area = 0;
   for (int64_t bytes : live)
@@ -67,7 +81,7 @@ static double areaAbove(const std::vector<int64_t> &live, int64_t budget) {
 }
 
 Outcome RecomputeProblem::fitPeak(const Outcome &start, int64_t budget) const {
-  int64_t evaluations = 600'000 / static_cast<int64_t>(start.runs.size() + 1);
+  int64_t evaluations = 1'000'000 / static_cast<int64_t>(start.runs.size() + 1);
   Outcome current = outcomeOf(repeatedOf(start));
   while (current.peak > budget && evaluations > 0) {
     std::vector<int64_t> live = liveBytes(current);
@@ -75,18 +89,23 @@ Outcome RecomputeProblem::fitPeak(const Outcome &start, int64_t budget) const {
     int worst = static_cast<int>(llvm::max_element(live) - live.begin());
     std::optional<Outcome> best;
     double bestArea = area;
-    for (int op : repeatableAt(current, worst)) {
-      if (evaluations-- <= 0)
-        break;
-      std::vector<char> repeated = repeatedOf(current);
-      repeated[static_cast<size_t>(op)] ^= 1;
-      Outcome next = outcomeOf(repeated);
-      double nextArea = areaAbove(liveBytes(next), budget);
-      if (nextArea < bestArea) {
-        bestArea = nextArea;
-        best = std::move(next);
+    std::vector<char> now = repeatedOf(current);
+    for (int op : repeatableAt(current, worst))
+      for (int depth = 0; depth < (now[static_cast<size_t>(op)] ? 1 : 4); ++depth) {
+        if (evaluations-- <= 0)
+          break;
+        std::vector<char> repeated = now;
+        if (now[static_cast<size_t>(op)])
+          repeated[static_cast<size_t>(op)] = 0;
+        else
+          repeatWithProducers(op, depth, repeated);
+        Outcome next = outcomeOf(repeated);
+        double nextArea = areaAbove(liveBytes(next), budget);
+        if (nextArea < bestArea) {
+          bestArea = nextArea;
+          best = std::move(next);
+        }
       }
-    }
     if (!best)
       break;
     current = std::move(*best);

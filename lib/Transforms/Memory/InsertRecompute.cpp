@@ -85,14 +85,16 @@ static void sortByCost(std::vector<Outcome> &curve) {
   });
 }
 
-/// Adds what local search makes of the choice with the lowest peak.
+/// Adds what local search makes of the choice with the lowest peak and of keeping all.
 static void refine(const RecomputeProblem &problem, std::vector<Outcome> &curve,
                    int64_t peakBudget) {
-  auto lowest =
-      llvm::min_element(curve, [](const Outcome &a, const Outcome &b) { return a.peak < b.peak; });
-  Outcome refined = problem.fitPeak(*lowest, peakBudget);
-  problem.reorder(refined);
-  curve.push_back(std::move(refined));
+  Outcome lowest =
+      *llvm::min_element(curve, [](const Outcome &a, const Outcome &b) { return a.peak < b.peak; });
+  for (const Outcome &start : {lowest, problem.unchanged()}) {
+    Outcome refined = problem.fitPeak(start, peakBudget);
+    problem.reorder(refined);
+    curve.push_back(std::move(refined));
+  }
   sortByCost(curve);
 }
 

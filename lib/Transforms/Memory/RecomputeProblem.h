@@ -62,6 +62,7 @@ private:
   int tensorOf(mlir::Value root);
   std::vector<char> repeatedOf(const Outcome &outcome) const;
   Outcome outcomeOf(const std::vector<char> &repeated) const;
+  void repeatWithProducers(int op, int depth, std::vector<char> &repeated) const;
   /// Bytes alive at each run.
   std::vector<int64_t> liveBytes(const Outcome &outcome) const;
   /// Ops whose values are alive at run `position` and that may be repeated.

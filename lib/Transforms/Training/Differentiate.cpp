@@ -69,8 +69,8 @@ private:
         return ret->getOperand(i);
       known += (known.empty() ? "" : ", ") + result.str();
     }
-    return f.emitError() << "the loss wants output '" << name << "'; the model's outputs are: "
-                         << known;
+    return f.emitError() << "the loss wants output '" << name
+                         << "'; the model's outputs are: " << known;
   }
 
   FailureOr<Loss> buildLoss() {
@@ -104,8 +104,8 @@ private:
 
   FailureOr<Loss> crossEntropy(graph::GraphBuilder &g, Value y, RankedTensorType type) {
     if (type.getRank() < 1)
-      return f.emitError() << "cross-entropy takes logits with a class dimension; the output has type "
-                           << type;
+      return f.emitError()
+             << "cross-entropy takes logits with a class dimension; the output has type " << type;
     auto labels = RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type());
     auto op = graph::CrossEntropyOp::create(builder, g.loc, y, labelArgument(labels),
                                             static_cast<uint64_t>(ignoreIndex));
@@ -148,6 +148,15 @@ private:
     return graph::reverseSweep(builder, ops, wanted, grads);
   }
 
+  /// The gradient in f32: a sum of several uses' shares is formed in f32, not in the low type.
+  static Value widenSum(graph::GraphBuilder &g, Value gradient) {
+    auto sum = gradient.getDefiningOp<graph::BinaryOp>();
+    Type element = cast<RankedTensorType>(gradient.getType()).getElementType();
+    if (element.getIntOrFloatBitWidth() >= 32 || !sum || sum.getKind() != graph::BinaryKind::Add)
+      return g.widen(gradient);
+    return g.add(widenSum(g, sum.getLhs()), widenSum(g, sum.getRhs()));
+  }
+
   void accumulate(const Loss &loss) {
     MLIRContext *context = f.getContext();
     auto state = [&](base::StateRole role, StringRef of = "") {
@@ -169,7 +178,7 @@ private:
         continue;
       ++gradients;
       std::string name = nameOf(f, i).str();
-      add(derivedName(name, base::StateRole::Accumulator), g.widen(gradient),
+      add(derivedName(name, base::StateRole::Accumulator), widenSum(g, gradient),
           stateWithStart(base::StateRole::Accumulator, name, stateOf(f, i)));
     }
   }
@@ -200,8 +209,9 @@ struct DifferentiatePass : gpucc::impl::DifferentiateBase<DifferentiatePass> {
   void runOnOperation() override {
     auto f = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!f) {
-      getOperation().emitError("there is no @main to differentiate; training takes one profile: bind "
-                               "each symbolic dimension once");
+      getOperation().emitError(
+          "there is no @main to differentiate; training takes one profile: bind "
+          "each symbolic dimension once");
       return signalPassFailure();
     }
     Differentiator differentiator(f, loss, ignoreIndex);
