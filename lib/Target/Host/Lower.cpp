@@ -2,11 +2,14 @@
 #include "gpucc/Conversion/KernelToLoops/Passes.h"
 #include "gpucc/Transforms/Kernel/Passes.h"
 #include "lib/Target/Host/Pieces.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -20,6 +23,25 @@ static void addKernelPasses(OpPassManager &pm) {
   kernels.addPass(createExpandMath());
 }
 
+namespace {
+/// expm1 and log1p of f64 as calls of the library, before the conversion to LLVM would write them
+/// as exp(x) - 1 and log(1 + x), which lose every digit near zero.
+struct KeepSmallResults : PassWrapper<KeepSmallResults, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(KeepSmallResults)
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateMathToLibmConversionPatterns(patterns);
+    ConversionTarget target(getContext());
+    target.addLegalDialect<arith::ArithDialect, BuiltinDialect, func::FuncDialect,
+                           vector::VectorDialect>();
+    target.addIllegalOp<math::ExpM1Op, math::Log1pOp>();
+    if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace
+
 /// Vector loops to the llvm dialect. Views become bare pointers.
 static void addLoweringPasses(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
@@ -29,6 +51,7 @@ static void addLoweringPasses(OpPassManager &pm) {
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   pm.addPass(arith::createArithExpandOpsPass(expand));
+  pm.addPass(std::make_unique<KeepSmallResults>());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass()); // takes vectors apart: before vectors are lowered

@@ -285,6 +285,44 @@ inline const char *const integerContract = R"(
     }
   })";
 
+/// Every function that f64 kernels leave to the library must be declared on the device.
+inline const char *const doubleFunctions = R"(
+  %2 = arith.remf %0, %1 : f64
+  %3 = math.exp %2 : f64
+  %4 = math.log %3 : f64
+  %5 = math.log1p %3 : f64
+  %6 = math.expm1 %2 : f64
+  %7 = math.tanh %0 : f64
+  %8 = math.erf %1 : f64
+  %9 = arith.mulf %7, %7 : f64
+  %10 = arith.mulf %7, %8 : f64
+  %11 = math.powf %3, %1 : f64
+  %12 = math.sinh %1 : f64
+  %13 = math.cosh %1 : f64
+  %14 = math.atan %1 : f64
+  %15 = math.asin %9 : f64
+  %16 = math.acos %10 : f64
+  %17 = math.asinh %0 : f64
+  %18 = math.acosh %13 : f64
+  %19 = math.atanh %9 : f64
+  %20 = math.copysign %4, %0 : f64
+  %21 = math.floor %1 : f64
+  %22 = math.sqrt %3 : f64
+  %23 = arith.maximumf %5, %6 : f64
+  %24 = arith.minimumf %7, %8 : f64
+  %a = arith.addf %11, %12 : f64
+  %b0 = arith.addf %14, %15 : f64
+  %c0 = arith.addf %16, %17 : f64
+  %d = arith.addf %18, %19 : f64
+  %e = arith.addf %20, %21 : f64
+  %f = arith.addf %22, %23 : f64
+  %g = arith.addf %24, %a : f64
+  %h = arith.addf %b0, %c0 : f64
+  %i = arith.addf %d, %e : f64
+  %j = arith.addf %f, %g : f64
+  %k = arith.addf %h, %i : f64
+  %z = arith.addf %j, %k : f64)";
+
 inline std::vector<Case> cases() {
   return {{"softmax_8x1000", softmax(8, 1000)},
           {"softmax_5x37", softmax(5, 37)},
@@ -300,6 +338,7 @@ inline std::vector<Case> cases() {
           {"gelu_5x33", pointwise(5, 33, gelu)},
           {"functions", pointwise(7, 100, manyFunctions)},
           {"bf16", pointwise(9, 72, small, "bf16")},
+          {"f64", pointwise(5, 31, doubleFunctions, "f64")},
           {"f16", pointwise(9, 70, half, "f16")},
           {"transpose_64x96", transpose(64, 96)},
           {"columns_100x64", columnSum(100, 64, 32)},

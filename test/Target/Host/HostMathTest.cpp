@@ -273,13 +273,20 @@ TEST(HostMath, EightBitFloats) {
 }
 
 TEST(HostMath, DoubleUsesTheLibrary) {
-  Kernels k(unary("math.exp", "f64", 21), levels().back());
-  std::vector<double> x(21), y(21);
-  for (int i = 0; i < 21; ++i)
-    x[i] = i - 10;
-  k.run("k", {x.data(), y.data()});
-  for (int i = 0; i < 21; ++i)
-    ASSERT_EQ(y[i], std::exp(x[i]));
+  for (auto [op, reference] : {std::pair("math.exp", (double (*)(double))std::exp),
+                               {"math.expm1", (double (*)(double))std::expm1},
+                               {"math.log1p", (double (*)(double))std::log1p},
+                               {"math.sin", (double (*)(double))std::sin},
+                               {"math.erf", (double (*)(double))std::erf},
+                               {"math.asinh", (double (*)(double))std::asinh}}) {
+    Kernels k(unary(op, "f64", 21), levels().back());
+    std::vector<double> x(21), y(21);
+    for (int i = 0; i < 21; ++i)
+      x[i] = (i - 10) * 1e-3;
+    k.run("k", {x.data(), y.data()});
+    for (int i = 0; i < 21; ++i)
+      ASSERT_EQ(y[i], reference(x[i])) << op << " " << x[i];
+  }
 }
 
 } // namespace
