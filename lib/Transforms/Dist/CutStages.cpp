@@ -29,7 +29,7 @@ struct CutStages : gpucc::impl::CutStagesBase<CutStages> {
              "at least 1";
       return signalPassFailure();
     }
-    if (failed(cutFunctions(module, mesh, stages)))
+    if (failed(verifyAssigned(module, stages)) || failed(cutFunctions(module, mesh, stages)))
       return signalPassFailure();
     writeScripts(module, solvers::makeSchedule(*kind, static_cast<int>(stages),
                                                static_cast<int>(microBatches)));
@@ -38,6 +38,23 @@ struct CutStages : gpucc::impl::CutStagesBase<CutStages> {
   static bool isSegment(func::FuncOp function, StringRef name) {
     auto segment = function->getAttrOfType<StringAttr>(base::segmentAttr);
     return segment && segment.getValue() == name;
+  }
+
+  /// Without stages on any op everything would silently run on the first.
+  static LogicalResult verifyAssigned(ModuleOp module, int64_t stages) {
+    bool assigned = module
+                        .walk([](Operation *op) {
+                          bool has = !isa<func::FuncOp>(op) && op->hasAttr(dist::stageAttr);
+                          return has ? WalkResult::interrupt() : WalkResult::advance();
+                        })
+                        .wasInterrupted();
+    if (stages == 1 || assigned)
+      return success();
+    InFlightDiagnostic error = module.emitError("the mesh has ")
+                               << stages << " pipeline stages, but no op has 'dist.stage'";
+    error.attachNote() << "run gpucc-assign-stages on the forward graph, before "
+                          "gpucc-differentiate: derivatives take the stage of their op";
+    return error;
   }
 
   /// Steps first: they tell which stage holds which state.

@@ -3,6 +3,8 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "gtest/gtest.h"
 
 using namespace mlir;
@@ -88,6 +90,43 @@ TEST(Spmd, CopiesThatDifferAreAnError) {
   EXPECT_EQ(runOnTwo("%y = dist.axis_index on @mesh over [\"a\"] scale 10 : tensor<i64>",
                      "tensor<i64>", "[]"),
             (Values{}));
+}
+
+// Inference: a weight of the model is cut by each rank; the product sums over the split loop.
+TEST(Spmd, WeightsOfAnInferenceModel) {
+  MLIRContext context;
+  prepare(context);
+  auto reference = parseSourceString<ModuleOp>(R"(
+    module attributes {graph.files = ["w.bin"]} {
+    graph.weight_data @w {file = 0, offset = 0, bytes = 128} : tensor<4x8xf32>
+    graph.weight_data @v {file = 0, offset = 128, bytes = 64} : tensor<8x2xf32>
+    func.func @main(%x: tensor<2x4xf32> {base.name = "x", base.kind = "input"}) -> (tensor<2x2xf32> {base.name = "y", base.kind = "output"}) {
+      %w = graph.weight @w : tensor<4x8xf32>
+      %v = graph.weight @v : tensor<8x2xf32>
+      %0 = graph.contract %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<2x4xf32>, tensor<4x8xf32>) -> tensor<2x8xf32>
+      %1 = graph.unary relu %0 : (tensor<2x8xf32>) -> tensor<2x8xf32>
+      %y = graph.contract %1, %v {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<2x8xf32>, tensor<8x2xf32>) -> tensor<2x2xf32>
+      return %y : tensor<2x2xf32>
+    }
+    })", &context);
+  ASSERT_TRUE(reference);
+  OwningOpRef<ModuleOp> partitioned = reference->clone();
+  PassManager passes(&context);
+  ASSERT_TRUE(succeeded(parsePassPipeline("gpucc-propagate{tp=2},gpucc-partition", passes)));
+  ASSERT_TRUE(succeeded(passes.run(*partitioned)));
+  HostTensor w(DType::F32, {4, 8}), v(DType::F32, {8, 2}), x(DType::F32, {2, 4});
+  for (HostTensor *t : {&w, &v, &x})
+    for (int64_t i = 0; i < t->numElements(); ++i)
+      t->setFloat(i, static_cast<double>((i * 7) % 5) - 2);
+  MapWeights weights({{"w", w}, {"v", v}});
+  SpmdEvaluator one(*reference, &weights), two(*partitioned, &weights);
+  int64_t reductions = 0;
+  partitioned->walk([&](dist::AllReduceOp) { ++reductions; });
+  EXPECT_EQ(reductions, 1); // columns, then rows
+  auto report = compareStep(one, two, {{{"x", x}}});
+  ASSERT_TRUE(succeeded(report));
+  EXPECT_TRUE(report->equal()) << report->dump();
+  EXPECT_GE(report->compared, 1u);
 }
 
 TEST(Spmd, DeadlockNamesEveryRank) {

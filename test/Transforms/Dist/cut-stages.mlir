@@ -53,3 +53,13 @@ func.func @step(%x: tensor<4xf32> {base.name = "x", base.kind = "input"}) attrib
   %1 = graph.unary exp %0 {dist.stage = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+// expected-error @below {{the mesh has 2 pipeline stages, but no op has 'dist.stage'}}
+// expected-note @below {{run gpucc-assign-stages on the forward graph, before gpucc-differentiate: derivatives take the stage of their op}}
+module {
+  dist.mesh @mesh <["pp" = 2]>
+  func.func @step(%x: tensor<4xf32> {base.name = "x", base.kind = "input"}) attributes {base.segment = "step"} {
+    return
+  }
+}
