@@ -113,7 +113,7 @@ Value PointEmitter::windowDivisor(const WindowShape &w, ArrayRef<AffineExpr> o, 
 
 Value PointEmitter::windowElement(Value x, const WindowShape &w, ArrayRef<AffineExpr> nc,
                                   ArrayRef<AffineExpr> o, ArrayRef<AffineExpr> k, Type type,
-                                  double outside) {
+                                  double outside, Value *isInside) {
   Index index(nc);
   SmallVector<IndexGuard> guards;
   for (size_t d = 0; d < o.size(); ++d) {
@@ -122,6 +122,8 @@ Value PointEmitter::windowElement(Value x, const WindowShape &w, ArrayRef<Affine
   }
   unsigned level = 0;
   Value condition = guardValue(guards, level);
+  if (isInside)
+    *isInside = condition;
   auto element = [&] {
     Value v = get(x, index);
     return widen(scopes.back().builder, location, v, type);
@@ -180,12 +182,15 @@ Value PointEmitter::computePoolGrad(graph::PoolGradOp op, ArrayRef<AffineExpr> i
     innerLoop(
         w.window, {LoopResultKind::Min}, {offsetType},
         [&](ArrayRef<AffineExpr> q) -> SmallVector<Value> {
-          Value v = windowElement(op.getX(), w, nc, o, q, type, -HUGE_VAL);
+          Value isInside;
+          Value v = windowElement(op.getX(), w, nc, o, q, type, -HUGE_VAL, &isInside);
           OpBuilder &b = scopes.back().builder;
           Value equal =
               arith::CmpFOp::create(b, location, arith::CmpFPredicate::OEQ, v, greatest.front());
           Value nan = arith::CmpFOp::create(b, location, arith::CmpFPredicate::UNO, v, v);
           Value hit = arith::OrIOp::create(b, location, equal, nan);
+          if (isInside) // padding equals a maximum of -inf but gets no gradient
+            hit = arith::AndIOp::create(b, location, hit, isInside);
           Value at = arith::IndexCastOp::create(
               b, location, offsetType, indexValue(toVariables(math.linearize(q, w.window)), b));
           Value none = arith::ConstantOp::create(b, location, b.getI32IntegerAttr(INT32_MAX));

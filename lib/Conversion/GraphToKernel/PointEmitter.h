@@ -147,10 +147,12 @@ private:
                              unsigned level);
   mlir::Value windowDivisor(const WindowShape &w, llvm::ArrayRef<mlir::AffineExpr> o,
                             mlir::Type type);
-  /// An element of `x` at a spatial position that may lie outside; `outside` is for there.
+  /// An element of `x` at a spatial position that may lie outside; `outside` is for there,
+  /// `isInside` receives the condition (null when always).
   mlir::Value windowElement(mlir::Value x, const WindowShape &w,
                             llvm::ArrayRef<mlir::AffineExpr> nc, llvm::ArrayRef<mlir::AffineExpr> o,
-                            llvm::ArrayRef<mlir::AffineExpr> k, mlir::Type type, double outside);
+                            llvm::ArrayRef<mlir::AffineExpr> k, mlir::Type type, double outside,
+                            mlir::Value *isInside = nullptr);
   mlir::Value computePool(graph::PoolOp op, llvm::ArrayRef<mlir::AffineExpr> index);
   mlir::Value computePoolGrad(graph::PoolGradOp op, llvm::ArrayRef<mlir::AffineExpr> index);
 

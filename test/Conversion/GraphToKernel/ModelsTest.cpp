@@ -68,4 +68,20 @@ TEST_P(Models, SoftmaxOfSpecialValues) {
   }
 }
 
+/// Padding never receives the gradient of a maximum, not even when all elements are -inf.
+TEST_P(Models, PoolGradOfInfinities) {
+  const char *text = R"(func.func @main(%x: tensor<1x1x5xf32>, %g: tensor<1x1x5xf32>) -> tensor<1x1x5xf32> {
+    %0 = graph.pool_grad max %x, %g {window = array<i64: 3>, strides = array<i64: 1>, pads_low = array<i64: 1>, pads_high = array<i64: 1>, extra_high = array<i64: 0>, dilations = array<i64: 1>} : (tensor<1x1x5xf32>, tensor<1x1x5xf32>) -> tensor<1x1x5xf32>
+    return %0 : tensor<1x1x5xf32>
+  })";
+  auto module = parseSourceString<ModuleOp>(text, &context);
+  ASSERT_TRUE(module);
+  HostTensor x(DType::F32, {1, 1, 5}), g(DType::F32, {1, 1, 5});
+  for (int64_t i = 0; i < 5; ++i) {
+    x.setFloat(i, i < 3 ? -HUGE_VAL : NAN);
+    g.setFloat(i, static_cast<double>(i + 1));
+  }
+  EXPECT_EQ(checkFused(*module->getOps<func::FuncOp>().begin(), {x, g}, options), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Models, testing::Values("host", "cuda"));
