@@ -192,6 +192,27 @@ static llvm::SetVector<Value> readsOf(const GroupGraph &graph, GroupId g) {
   return reads;
 }
 
+/// Elements of the largest value that the group reads from memory or writes to it.
+static int64_t largestOf(const GroupGraph &graph, GroupId g) {
+  auto inside = [&](Operation *op) { return graph.contains(op) && graph.groupOf(op) == g; };
+  int64_t largest = 0;
+  for (Operation *op : graph.opsOf(g)) {
+    for (Value v : op->getOperands())
+      if (Operation *def = v.getDefiningOp(); !def || (!inside(def) && !isFreeLeaf(def)))
+        largest = std::max<int64_t>(largest, elementsOf(v));
+    for (Value v : op->getResults())
+      if (llvm::any_of(v.getUsers(), [&](Operation *user) { return !inside(user); }))
+        largest = std::max<int64_t>(largest, elementsOf(v));
+  }
+  return largest;
+}
+
+/// Reading `v` once instead of twice must be worth something: a small mask that all layers share does
+/// not make one kernel of all layers, whose values would then live together.
+static bool isWorthSharing(const GroupGraph &graph, Value v, GroupId a, GroupId b) {
+  return 4 * elementsOf(v) >= std::max(largestOf(graph, a), largestOf(graph, b));
+}
+
 void GroupMerger::mergeSiblings() {
   SmallVector<GroupId> work(graph.getOrder());
   for (GroupId g : work) {
@@ -209,7 +230,8 @@ void GroupMerger::mergeSiblings() {
         std::string why;
         if (graph.opsOf(g).empty() || graph.opsOf(other).empty() ||
             graph.positionOf(other) > graph.positionOf(g) ||
-            graph.positionOf(g) - graph.positionOf(other) > siblingDistance)
+            graph.positionOf(g) - graph.positionOf(other) > siblingDistance ||
+            !isWorthSharing(graph, v, g, other))
           continue;
         tryMerge(other, g, why); // `g` is the later one and keeps its id
       }
