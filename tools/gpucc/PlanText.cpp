@@ -2,6 +2,7 @@
 #include "PlanText.h"
 
 #include "PlanSource.h"
+#include "gpucc/Target/Cuda/Cubin.h"
 #include "gpucc_rt/PlanFile.h"
 #include "plan_generated.h"
 
@@ -27,13 +28,15 @@ std::string tool::bytesText(double bytes) {
   return text;
 }
 
-int PlanFile::open(const std::string &path) {
+int PlanFile::open(const std::string &name) {
+  path = name;
   gpucc_rt::Plan checked; // the runtime's own verifier
   if (auto s = gpucc_rt::Plan::open(path, checked))
     return failed(s);
   std::ifstream file(path, std::ios::binary);
   rt::PlanHeader header;
   file.read(reinterpret_cast<char *>(&header), sizeof(header));
+  blobOffset = header.blobOffset;
   bytes.resize(header.indexSize);
   file.seekg(static_cast<std::streamoff>(header.indexOffset));
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -41,6 +44,15 @@ int PlanFile::open(const std::string &path) {
 }
 
 const fb::Plan &PlanFile::plan() const { return *fb::GetPlan(bytes.data()); }
+
+std::string PlanFile::blob(uint32_t index) const {
+  const fb::Blob *blob = plan().blobs()->Get(index);
+  std::string content(blob->size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(blobOffset + blob->offset()));
+  file.read(content.data(), static_cast<std::streamsize>(content.size()));
+  return file ? content : "";
+}
 
 namespace {
 
@@ -138,7 +150,38 @@ void printMemory(const fb::Plan &plan, nlohmann::json &json) {
   }
 }
 
-void printKernels(const fb::Plan &plan, nlohmann::json &json) {
+/// Resources and matrix instructions of a variant; of a cubin as its code says.
+nlohmann::json printVariant(const PlanFile &file, const fb::KernelVariant &v) {
+  const fb::Blob *blob = file.plan().blobs()->Get(v.blob());
+  nlohmann::json row = {{"arch", text(blob->arch())}};
+  std::printf("  %s", text(blob->arch()).c_str());
+  if (blob->kind() != fb::BlobKind::cubin)
+    return row;
+  cuda::CubinInfo cubin = cuda::readCubin(file.blob(v.blob()));
+  const cuda::KernelInfo *k = cubin.find(text(v.symbol()));
+  if (!k) {
+    row["error"] = cubin.error.empty() ? "the code has no kernel '" + text(v.symbol()) + "'" : cubin.error;
+    std::printf(" %s", row["error"].get<std::string>().c_str());
+    return row;
+  }
+  unsigned shared = k->sharedBytes + v.shared_bytes();
+  unsigned matrix = (*k)[cuda::Instruction::HMMA] + (*k)[cuda::Instruction::HGMMA];
+  unsigned local = (*k)[cuda::Instruction::LDL] + (*k)[cuda::Instruction::STL];
+  row.update({{"registers", k->registers},
+              {"shared", shared},
+              {"spill_bytes", k->stackBytes},
+              {"local_instructions", local},
+              {"matrix_instructions", matrix}});
+  std::printf(" %u registers, %u B shared", k->registers, shared);
+  if (matrix)
+    std::printf(", %u matrix instructions", matrix);
+  if (k->spills())
+    std::printf(", SPILLS: %u B of stack, %u local accesses", k->stackBytes, local);
+  return row;
+}
+
+void printKernels(const PlanFile &file, nlohmann::json &json) {
+  const fb::Plan &plan = file.plan();
   std::map<uint32_t, int> launches;
   forEachCommand(plan, [&](const fb::Profile &, const fb::Program &, const fb::Segment &,
                            const fb::Command &c) {
@@ -149,17 +192,13 @@ void printKernels(const fb::Plan &plan, nlohmann::json &json) {
     const fb::Kernel *kernel = plan.kernels()->Get(i);
     std::printf("%-44s %3d launches", text(kernel->name()).c_str(), launches[i]);
     nlohmann::json row = {{"kernel", text(kernel->name())}, {"launches", launches[i]}};
-    for (const fb::KernelVariant *v : *kernel->variants()) {
-      const fb::Blob *blob = plan.blobs()->Get(v->blob());
-      std::string arch = text(blob->arch());
-      std::printf("  %s", arch.c_str());
-      if (blob->kind() == fb::BlobKind::cubin)
-        std::printf(" %u registers, %u B shared", v->registers(), v->shared_bytes());
-      row["variants"].push_back({{"arch", arch}, {"registers", v->registers()}, {"shared", v->shared_bytes()}});
-    }
+    for (const fb::KernelVariant *v : *kernel->variants())
+      row["variants"].push_back(printVariant(file, *v));
     std::printf("\n");
-    if (kernel->source() && kernel->source()->size())
+    if (kernel->source() && kernel->source()->size()) {
       std::printf("%s\n", kernel->source()->c_str());
+      row["source"] = text(kernel->source());
+    }
     json["kernels"].push_back(row);
   }
 }
@@ -176,7 +215,7 @@ int tool::printPlan(const std::string &path, const PlanTextOptions &options) {
   if (options.memory)
     printMemory(plan, json);
   if (options.kernels)
-    printKernels(plan, json);
+    printKernels(file, json);
   if (!options.memory && !options.kernels)
     printPrograms(plan);
   if (options.json.empty())

@@ -2,6 +2,7 @@
 #ifndef GPUCC_TOOLS_GPUCC_PLANTEXT_H
 #define GPUCC_TOOLS_GPUCC_PLANTEXT_H
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,12 @@ public:
   /// 0, or the exit code after an error on stderr.
   int open(const std::string &path);
   const rt::plan::Plan &plan() const;
+  /// The bytes of blob `index`, read from the file; empty when they cannot be.
+  std::string blob(uint32_t index) const;
 
 private:
+  std::string path;
+  uint64_t blobOffset = 0;
   std::vector<char> bytes;
 };
 

@@ -38,7 +38,7 @@ Command tool::addShow(CLI::App &app) {
   app.add_option("model", a->flags->options.model, "a model (its graph IR) or a plan")
       ->required()
       ->check(CLI::ExistingFile);
-  app.add_flag("--kernels", a->text.kernels, "kernels: code sizes, launches, CUDA text");
+  app.add_flag("--kernels", a->text.kernels, "kernels: launches, registers, shared memory, spills, matrix instructions, CUDA text");
   app.add_flag("--memory", a->text.memory, "arenas, largest buffers, peak");
   app.add_option("--json", a->text.json, "write the table as JSON");
   app.footer("\nexamples\n  gpucc show model.onnx\n  gpucc show model.plan --kernels\n"
