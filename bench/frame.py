@@ -142,8 +142,13 @@ def parser(doc):
 
 
 def heading():
-    command = " ".join(["build/venv/bin/python", f"bench/{pathlib.Path(sys.argv[0]).name}",
-                        *sys.argv[1:]])
+    given, options = iter(sys.argv[1:]), []
+    for option in given:  # where the JSON went is of no interest and may name a folder of this machine
+        if option == "--json":
+            next(given, None)
+        elif not option.startswith("--json="):
+            options.append(option)
+    command = " ".join(["build/venv/bin/python", f"bench/{pathlib.Path(sys.argv[0]).name}", *options])
     return (f"{datetime.date.today().isoformat()}, `{command}`\n\nCPU: {cpu()}. "
             f"Load average at the end: {load()}.")
 

@@ -98,7 +98,8 @@ def main():
                              f"{pair.best:.2f}", pair.verdict()])
                 data.append({"model": case.name, "threads": threads, "error": worst,
                              **pair.as_json()})
-                if pair.ratio > 1:
+                if pair.ratio > 1 and not any(d["model"] == case.name for d in data[:-1]
+                                              if "where" in d):
                     data[-1]["where"] = where_time_goes(plan, threads, folder)
                     notes.append(f"* {case.name}, {threads} thread{'s' * (threads > 1)}: "
                                  f"{data[-1]['where']}.")
