@@ -54,7 +54,9 @@ double matrixUtilization(const DeviceKind &device, int64_t m, int64_t n, int64_t
 
 double opSeconds(const Machine &machine, const OpFacts &facts, bool tf32) {
   const DeviceKind &device = machine.device;
-  if (facts.bytesRead + facts.bytesWritten + facts.matrixFlops + facts.aluFlops + facts.specialFlops <= 0)
+  if (facts.bytesRead + facts.bytesWritten + facts.matrixFlops + facts.aluFlops +
+          facts.specialFlops <=
+      0)
     return 0; // a view is no kernel
   double seconds =
       (facts.bytesRead + facts.bytesWritten) / (device.memoryBandwidth * device.memoryEfficiency);

@@ -3,7 +3,8 @@
 // Kept in the plan file, shown by gpucc explain. The texts under "why", "alternatives" and
 // "rejected" are for people; the numbers stand beside them:
 //   {"why": ["dp=8 tp=1 ... is the fastest of 96 layouts that fit"], "layout": {"dp": 8, ...},
-//    "predicted": {"step_seconds": 0.084, "basis": "..."}, "memory": {"parameters": 1.4e9, ...}, ...}
+//    "predicted": {"step_seconds": 0.084, "basis": "..."}, "memory": {"parameters": 1.4e9, ...},
+//    ...}
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Planner/Plan.h"
@@ -66,16 +67,19 @@ bool PlanResult::usesSequence(const PlanProblem &problem) const {
 std::string PlanResult::explainJson(const PlanProblem &problem) const {
   Json json;
   Json &why = json["why"] = Json::array();
-  why.push_back(best.dump() +
-                text(" is the fastest of %lld layouts looked at", static_cast<long long>(candidates)) +
-                (dump(problem.pins).empty() ? "" : " with the pins " + dump(problem.pins)) + " for " +
-                std::to_string(problem.numRanks()) + " ranks of " + problem.machine.name);
-  why.push_back(text("predicted step %.3f ms: compute %.3f, communication %.3f, bubble %.3f, update "
-                     "%.3f",
-                     cost.seconds * 1e3, cost.computeSeconds * 1e3, cost.communicationSeconds * 1e3,
-                     cost.bubbleSeconds * 1e3, cost.updateSeconds * 1e3));
-  why.push_back("rates: peaks, memory and links from datasheets; efficiencies and latencies fitted to "
-                "published measurements; nothing was measured on this machine");
+  why.push_back(
+      best.dump() +
+      text(" is the fastest of %lld layouts looked at", static_cast<long long>(candidates)) +
+      (dump(problem.pins).empty() ? "" : " with the pins " + dump(problem.pins)) + " for " +
+      std::to_string(problem.numRanks()) + " ranks of " + problem.machine.name);
+  why.push_back(
+      text("predicted step %.3f ms: compute %.3f, communication %.3f, bubble %.3f, update "
+           "%.3f",
+           cost.seconds * 1e3, cost.computeSeconds * 1e3, cost.communicationSeconds * 1e3,
+           cost.bubbleSeconds * 1e3, cost.updateSeconds * 1e3));
+  why.push_back(
+      "rates: peaks, memory and links from datasheets; efficiencies and latencies fitted to "
+      "published measurements; nothing was measured on this machine");
   why.push_back("predicted memory " + bytesText(cost.memory.total()) + " of " +
                 bytesText(problem.memoryPerRank()) + " on the fullest rank (stage " +
                 std::to_string(cost.fullestStage) + ")");
@@ -84,7 +88,8 @@ std::string PlanResult::explainJson(const PlanProblem &problem) const {
                        100 * std::max(0.0, cost.seconds / lowerBoundSeconds - 1)));
   for (const Considered &c : wellKnown)
     why.push_back(c.reason);
-  for (const auto &[title, list] : {std::pair{"alternatives", &alternatives}, {"rejected", &rejected}}) {
+  for (const auto &[title, list] :
+       {std::pair{"alternatives", &alternatives}, {"rejected", &rejected}}) {
     Json &lines = json[title] = Json::array();
     for (const Considered &c : *list)
       if (!c.reason.empty())

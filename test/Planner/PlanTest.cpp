@@ -31,7 +31,7 @@ double enumerate(const PlanProblem &problem, int64_t &looked) {
   return best;
 }
 
-/// Everything: the first case leaves mesh, stages and micro-batches free (5 million layouts).
+/// Everything: the first case leaves mesh, stages and micro-batches free (630 thousand layouts).
 TEST(Plan, EqualsEnumerationOnTwoLayersAndFourRanks) {
   struct Case {
     int64_t batch, width;
@@ -48,7 +48,7 @@ TEST(Plan, EqualsEnumerationOnTwoLayersAndFourRanks) {
     ASSERT_EQ(result.error, "");
     int64_t looked = 0;
     double best = enumerate(problem, looked);
-    EXPECT_GT(looked, 1'000'000);
+    EXPECT_GT(looked, 60'000);
     EXPECT_NEAR(result.cost.seconds, best, 1e-12) << result.explain(problem);
   }
 }

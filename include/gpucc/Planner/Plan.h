@@ -106,7 +106,7 @@ struct PlannedOp {
 
 struct PlanResult {
   std::string error; ///< not empty: no plan; names the rule and the remedy
-  Candidate best; ///< sp: whether its op choices use what was allowed
+  Candidate best;    ///< sp: whether its op choices use what was allowed
   LayoutCost cost;
   Mesh mesh; ///< of one stage: dp, tp
   std::vector<PlannedOp> ops;
@@ -117,8 +117,8 @@ struct PlanResult {
   double lowerBoundSeconds = 0;         ///< of the best candidate's op choices
   int64_t candidates = 0, steps = 0;
   std::string explain(const PlanProblem &problem) const; ///< for a person
-  /// What a plan file keeps: {"why": [line..], "alternatives": [..], "rejected": [..], "layout": {..},
-  /// "predicted": {"step_seconds", ..}, "memory": {"parameters", ..}, "considered", ..}.
+  /// What a plan file keeps: {"why": [line..], "alternatives": [..], "rejected": [..], "layout":
+  /// {..}, "predicted": {"step_seconds", ..}, "memory": {"parameters", ..}, "considered", ..}.
   std::string explainJson(const PlanProblem &problem) const;
   /// Whether the chosen op assignment splits activations along the sequence over tp.
   bool usesSequence(const PlanProblem &problem) const;

@@ -37,7 +37,8 @@ static planner::Pins pinsOf(const CompileOptions &options, bool symbolicBatch) {
 }
 
 /// What the planner may spend on one rank: the user's budget in bytes, else the device's memory.
-static LogicalResult setMemory(ModuleOp trial, const CompileOptions &options, planner::PlanProblem &problem) {
+static LogicalResult setMemory(ModuleOp trial, const CompileOptions &options,
+                               planner::PlanProblem &problem) {
   if (options.memoryBudget.empty() || StringRef(options.memoryBudget).starts_with("activations="))
     return success();
   std::string error;
@@ -45,8 +46,9 @@ static LogicalResult setMemory(ModuleOp trial, const CompileOptions &options, pl
   if (!budget)
     return trial.emitError() << "--memory-budget: " << error;
   if (budget->ratio == 0)
-    problem.memoryLimit = std::min(problem.machine.device.memoryBytes,
-                                   static_cast<double>(budget->bytes) + problem.machine.device.contextBytes);
+    problem.memoryLimit =
+        std::min(problem.machine.device.memoryBytes,
+                 static_cast<double>(budget->bytes) + problem.machine.device.contextBytes);
   return success();
 }
 
@@ -67,8 +69,8 @@ static void writeBack(const planner::PlanProblem &problem, const planner::PlanRe
   pins.zero = best.zero;
   pins.schedule = solvers::name(best.schedule);
   if (options.memoryBudget.empty())
-    options.memoryBudget =
-        std::to_string(static_cast<int64_t>(problem.memoryPerRank() - problem.machine.device.contextBytes));
+    options.memoryBudget = std::to_string(
+        static_cast<int64_t>(problem.memoryPerRank() - problem.machine.device.contextBytes));
 }
 
 LogicalResult gpucc::chooseLayout(ModuleOp trial, CompileOptions &options, LayoutChoice &choice) {
@@ -97,9 +99,11 @@ LogicalResult gpucc::chooseLayout(ModuleOp trial, CompileOptions &options, Layou
   planner::PlanResult result = planner::planLayout(*problem);
   if (!result.error.empty())
     return trial.emitError() << result.error;
+  if (options.remarks)
+    trial.emitRemark() << "layout search\n" << result.explain(*problem);
   writeBack(*problem, result, options);
-  choice.layout = result.best.dump() + " (of " + std::to_string(result.candidates) + " layouts for " +
-                  std::to_string(problem->numRanks()) + " ranks of " +
+  choice.layout = result.best.dump() + " (of " + std::to_string(result.candidates) +
+                  " layouts for " + std::to_string(problem->numRanks()) + " ranks of " +
                   problem->machine.name + "; " + std::to_string(problem->ops.size()) + " ops, " +
                   std::to_string(result.steps) + " search steps)";
   choice.explanation = result.explainJson(*problem);
@@ -120,10 +124,10 @@ LogicalResult gpucc::verifyMemory(ModuleOp module, const LayoutChoice &choice) {
     }
     if (total <= choice.memoryLimit)
       continue;
-    InFlightDiagnostic error = program.emitError("a rank of this program needs ")
-                               << static_cast<int64_t>(total) << " bytes; a device of " << choice.machine
-                               << " has " << static_cast<int64_t>(choice.memoryLimit)
-                               << " left beside driver and libraries";
+    InFlightDiagnostic error =
+        program.emitError("a rank of this program needs ")
+        << static_cast<int64_t>(total) << " bytes; a device of " << choice.machine << " has "
+        << static_cast<int64_t>(choice.memoryLimit) << " left beside driver and libraries";
     error.attachNote() << "the largest arena is '" << largestName << "' with "
                        << static_cast<int64_t>(largest) << " bytes";
     error.attachNote() << "the layout was " << choice.layout

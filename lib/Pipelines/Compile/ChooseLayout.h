@@ -20,11 +20,12 @@ struct LayoutChoice {
   std::string layout;      ///< one line for a person
   std::string explanation; ///< JSON for the plan
   std::string machine;
-  double memoryLimit = 0;  ///< bytes that a rank's arenas may take
+  double memoryLimit = 0; ///< bytes that a rank's arenas may take
 };
 
 /// `trial` is at Phase::Graph with micro-batches=1; it is consumed. Errors have been emitted.
-mlir::LogicalResult chooseLayout(mlir::ModuleOp trial, CompileOptions &options, LayoutChoice &choice);
+mlir::LogicalResult chooseLayout(mlir::ModuleOp trial, CompileOptions &options,
+                                 LayoutChoice &choice);
 
 /// Fails, with the numbers, when the arenas of a program at Phase::Plan exceed the limit.
 mlir::LogicalResult verifyMemory(mlir::ModuleOp module, const LayoutChoice &choice);

@@ -51,7 +51,8 @@ private:
     Factor &f = factors[into];
     if (f.kind == FactorKind::Replicated || other.kind == FactorKind::Replicated)
       f.kind = FactorKind::Replicated;
-    else if (f.kind == FactorKind::Reduce && other.kind == FactorKind::Reduce && f.reduce != other.reduce)
+    else if (f.kind == FactorKind::Reduce && other.kind == FactorKind::Reduce &&
+             f.reduce != other.reduce)
       return false;
     else if (other.kind == FactorKind::Reduce)
       f.kind = FactorKind::Reduce, f.reduce = other.reduce;
@@ -137,14 +138,17 @@ private:
         }
       return tensor;
     };
-    auto flag = [](const std::vector<bool> &flags, size_t i) { return i < flags.size() && flags[i]; };
+    auto flag = [](const std::vector<bool> &flags, size_t i) {
+      return i < flags.size() && flags[i];
+    };
     size_t bFirst = a.operands.size() + 1;
     bool together = flag(b.linearTogether, uses[0]);
     bool alone = flag(b.linearIn, uses[0]) && uses.size() == 1;
     std::vector<bool> inside = a.linearTogether; // jointly linear operands of a
     if (inside.empty() && a.operands.size() == 1 && flag(a.linearIn, 0))
       inside = {true};
-    bool jointly = !inside.empty() && (together || (alone && b.linearTogether.empty()));
+    bool jointly =
+        together ? !inside.empty() : alone && b.linearTogether.empty() && !a.linearTogether.empty();
     for (size_t i = 0; i < b.operands.size(); ++i) {
       if (i == uses[0]) {
         for (size_t k = 0; k < a.operands.size(); ++k) {
@@ -173,7 +177,8 @@ private:
 
 } // namespace
 
-std::optional<ShardingRule> gpucc::composeRules(const ShardingRule &producer, const ShardingRule &consumer,
+std::optional<ShardingRule> gpucc::composeRules(const ShardingRule &producer,
+                                                const ShardingRule &consumer,
                                                 const std::vector<size_t> &uses) {
   return Composition(producer, consumer).run(uses);
 }

@@ -7,7 +7,8 @@
 //   both: x[i,j], u[j] → y[i]   (j reduced)
 //
 // Where one side sees a dimension as one loop and the other as several (a reshape in between), the
-// one loop becomes the several: a: x[i] → t[i] of 512, b: t[a·b] → y[a,b] of 8x64 gives x[a·b] → y[a,b].
+// one loop becomes the several: a: x[i] → t[i] of 512, b: t[a·b] → y[a,b] of 8x64 gives x[a·b] →
+// y[a,b].
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_LIB_TRANSFORMS_PLANNING_COMPOSERULES_H
@@ -18,9 +19,10 @@
 
 namespace gpucc {
 
-/// `producer` has one result, which `consumer` reads at the operand positions `uses`. The operands of
-/// the result: those of the consumer with uses[0] replaced by the producer's and the other uses left
-/// out. None where the loops do not match, or where a reduction would no longer be the last step.
+/// `producer` has one result, which `consumer` reads at the operand positions `uses`. The operands
+/// of the result: those of the consumer with uses[0] replaced by the producer's and the other uses
+/// left out. None where the loops do not match, or where a reduction would no longer be the last
+/// step.
 std::optional<ShardingRule> composeRules(const ShardingRule &producer, const ShardingRule &consumer,
                                          const std::vector<size_t> &uses);
 

@@ -88,7 +88,8 @@ public:
       addOp(op);
     addUpdates();
     if (p.ops.empty())
-      return step.emitError("nothing here depends on an input or a weight: there is nothing to plan");
+      return step.emitError(
+          "nothing here depends on an input or a weight: there is nothing to plan");
     p.numSegments = 1;
     fillSegments();
     spreadDims(p, &PlanTensor::batchDim, p.batch);
@@ -111,7 +112,8 @@ private:
     return static_cast<int>(p.tensors.size()) - 1;
   }
 
-  /// Inputs with their batch and sequence dimensions, parameters; other state is counted, not planned.
+  /// Inputs with their batch and sequence dimensions, parameters; other state is counted, not
+  /// planned.
   void addArguments() {
     StringRef batch, sequence;
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
@@ -181,8 +183,8 @@ private:
     p.ops.push_back(std::move(planned));
   }
 
-  /// Keeps the operands that are tensors of the problem. A sum with a constant is no linear map; a sum
-  /// with an accumulator stays one, for the accumulator may hold partial sums as well.
+  /// Keeps the operands that are tensors of the problem. A sum with a constant is no linear map; a
+  /// sum with an accumulator stays one, for the accumulator may hold partial sums as well.
   void dropUnplanned(Operation &op, const ShardingRule &rule, PlanOp &planned) {
     planned.rule.factors = rule.factors;
     planned.rule.results = rule.results;
@@ -193,7 +195,8 @@ private:
       if (at == tensorOf.end()) {
         affine |= together && !isAccumulator(operand);
         if (!isAccumulator(operand))
-          planned.facts.bytesRead = std::max(0.0, planned.facts.bytesRead - bytesOf(operand.getType()));
+          planned.facts.bytesRead =
+              std::max(0.0, planned.facts.bytesRead - bytesOf(operand.getType()));
         continue;
       }
       planned.operands.push_back(at->second);
@@ -224,7 +227,8 @@ private:
       else if (!of.empty())
         optimizer[of] += bytes;
       else if (state.getRole() == base::StateRole::Param)
-        elements += static_cast<double>(cast<RankedTensorType>(update.getArgumentTypes()[i]).getNumElements());
+        elements += static_cast<double>(
+            cast<RankedTensorType>(update.getArgumentTypes()[i]).getNumElements());
     }
     update.walk([&](CostOpInterface op) {
       OpFacts facts = op.getFacts();
@@ -238,7 +242,8 @@ private:
     auto results = step.getBody().front().getTerminator()->getOperands();
     for (unsigned i = 0; i < step.getNumResults(); ++i) {
       auto alias = step.getResultAttrOfType<IntegerAttr>(i, base::aliasAttr);
-      base::StateAttr state = alias ? stateOf(step, static_cast<unsigned>(alias.getInt())) : base::StateAttr();
+      base::StateAttr state =
+          alias ? stateOf(step, static_cast<unsigned>(alias.getInt())) : base::StateAttr();
       auto sum = tensorOf.find(results[i]);
       if (!state || state.getRole() != base::StateRole::Accumulator || sum == tensorOf.end())
         continue;
@@ -314,4 +319,6 @@ private:
 
 } // namespace
 
-FailureOr<PlanProblem> gpucc::extractPlanProblem(ModuleOp module) { return Extraction(module).run(); }
+FailureOr<PlanProblem> gpucc::extractPlanProblem(ModuleOp module) {
+  return Extraction(module).run();
+}

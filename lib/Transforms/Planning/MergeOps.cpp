@@ -12,7 +12,8 @@ namespace {
 
 class Merger {
 public:
-  Merger(PlanProblem &problem, std::vector<MergeKind> kinds) : p(problem), kinds(std::move(kinds)) {}
+  Merger(PlanProblem &problem, std::vector<MergeKind> kinds)
+      : p(problem), kinds(std::move(kinds)) {}
 
   void run() {
     moveViewsToReaders();
@@ -153,7 +154,8 @@ private:
         if (rule.operands[i] != rule.operands[k])
           return false;
         bytes += p.tensors[operands[k]].bytes();
-        bool together = !rule.linearTogether.empty() && rule.linearTogether[i] && rule.linearTogether[k];
+        bool together =
+            !rule.linearTogether.empty() && rule.linearTogether[i] && rule.linearTogether[k];
         if (!rule.linearIn.empty())
           rule.linearIn[i] = false;
         if (!together)

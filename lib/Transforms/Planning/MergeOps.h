@@ -19,9 +19,9 @@ namespace gpucc {
 
 /// What mergeOps must know of an op beyond the problem.
 enum class MergeKind : char {
-  View,   ///< moves no bytes of its own: reshape, broadcast
-  Plain,  ///< one kernel, or part of one
-  Keep,   ///< a kernel of its own
+  View,  ///< moves no bytes of its own: reshape, broadcast
+  Plain, ///< one kernel, or part of one
+  Keep,  ///< a kernel of its own
 };
 
 /// `kinds` has one entry per op of `problem`. Tensors without op are removed.

@@ -14,7 +14,8 @@ struct Spread {
 
   /// The loop of `op` that a known dimension names; results first, as the cost model looks.
   int loopOf(const PlanOp &op) const {
-    auto find = [&](const std::vector<int> &tensors, const std::vector<ShardingRule::Tensor> &rules) {
+    auto find = [&](const std::vector<int> &tensors,
+                    const std::vector<ShardingRule::Tensor> &rules) {
       for (size_t i = 0; i < tensors.size(); ++i)
         if (int d = p.tensors[tensors[i]].*dim; d >= 0 && !rules[i][d].empty())
           return rules[i][d].front();
@@ -24,7 +25,8 @@ struct Spread {
     return loop >= 0 ? loop : find(op.operands, op.rule.operands);
   }
 
-  void mark(const std::vector<int> &tensors, const std::vector<ShardingRule::Tensor> &rules, int loop) {
+  void mark(const std::vector<int> &tensors, const std::vector<ShardingRule::Tensor> &rules,
+            int loop) {
     for (size_t i = 0; i < tensors.size(); ++i) {
       PlanTensor &t = p.tensors[tensors[i]];
       for (size_t d = 0; !t.isState && t.*dim < 0 && d < rules[i].size(); ++d)

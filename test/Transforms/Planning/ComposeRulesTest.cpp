@@ -10,7 +10,9 @@ constexpr Factor loop(int64_t size, FactorKind kind = FactorKind::Parallel) { re
 constexpr FactorKind reduced = FactorKind::Reduce, whole = FactorKind::Replicated;
 
 /// t[i,j] = x[i,j]
-ShardingRule pointwise(int64_t i, int64_t j) { return {{loop(i), loop(j)}, {{{0}, {1}}}, {{{0}, {1}}}, {}, {}}; }
+ShardingRule pointwise(int64_t i, int64_t j) {
+  return {{loop(i), loop(j)}, {{{0}, {1}}}, {{{0}, {1}}}, {}, {}};
+}
 
 TEST(ComposeRules, PointwiseIntoAMatrixVectorProduct) {
   // y[p] = sum over q of t[p,q] u[q]
@@ -78,7 +80,8 @@ TEST(ComposeRules, SumsStayLinearTogether) {
 }
 
 TEST(ComposeRules, AProductWithItsOwnTransposeHasNoCommonLoops) {
-  ShardingRule square{{loop(4), loop(4, reduced), loop(4)}, {{{0}, {1}}, {{1}, {2}}}, {{{0}, {2}}}, {}, {}};
+  ShardingRule square{
+      {loop(4), loop(4, reduced), loop(4)}, {{{0}, {1}}, {{1}, {2}}}, {{{0}, {2}}}, {}, {}};
   EXPECT_FALSE(composeRules(pointwise(4, 4), square, {0, 1}));
 }
 

@@ -1,5 +1,5 @@
-// From graphs to planning problems: what arises from a 2-layer model, by hand; the search over it equals the
-// enumeration of all its layouts; pins; a deep model stays within the budget of steps.
+// From graphs to planning problems: what arises from a 2-layer model, by hand; the search over it
+// equals the enumeration of all its layouts; pins; a deep model stays within the budget of steps.
 #include "dialects/Base/Base.h"
 #include "dialects/Dist/Dist.h"
 #include "dialects/Graph/Graph.h"
@@ -28,13 +28,15 @@ std::string linearModel(int layers, int64_t batch, int64_t width, bool relu) {
   for (int i = 0; i < layers; ++i)
     text += ", %w" + std::to_string(i) + ": " + w + " {base.name = \"w" + std::to_string(i) +
             "\", base.kind = \"state\", base.state = #base.state<param>}";
-  text += ") -> (" + x + " {base.name = \"y\", base.kind = \"output\", base.dims = [\"batch\", \"\"]}) {\n";
+  text += ") -> (" + x +
+          " {base.name = \"y\", base.kind = \"output\", base.dims = [\"batch\", \"\"]}) {\n";
   std::string h = "%h0";
   for (int i = 0; i < layers; ++i) {
     std::string n = std::to_string(i + 1);
     text += "%c" + n + " = graph.contract " + h + ", %w" + std::to_string(i) +
             " {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, "
-            "rhs_contract = array<i64: 0>} : (" + x + ", " + w + ") -> " + x + "\n";
+            "rhs_contract = array<i64: 0>} : (" +
+            x + ", " + w + ") -> " + x + "\n";
     h = "%c" + n;
     if (relu) {
       text += "%h" + n + " = graph.unary relu " + h + " : (" + x + ") -> " + x + "\n";
@@ -50,7 +52,8 @@ struct Extracted {
   std::optional<PlanProblem> problem;
 
   Extracted(const std::string &text, const std::string &optimizer) {
-    context.loadDialect<base::BaseDialect, graph::GraphDialect, dist::DistDialect, func::FuncDialect>();
+    context.loadDialect<base::BaseDialect, graph::GraphDialect, dist::DistDialect,
+                        func::FuncDialect>();
     module = parseSourceString<ModuleOp>(text, &context);
     if (!module)
       return;
@@ -131,7 +134,8 @@ TEST(Extract, GradientsArePartialOverDataParallelRanks) {
   int partial = 0;
   for (size_t op = 0; op < e.problem->ops.size(); ++op)
     for (const Sharding &s : result.ops[op].results)
-      partial += e.problem->ops[op].phase == Phase::Backward && e.problem->ops[op].facts.matrixFlops > 0 &&
+      partial += e.problem->ops[op].phase == Phase::Backward &&
+                 e.problem->ops[op].facts.matrixFlops > 0 &&
                  s.partial == std::vector<std::string>{"dp"};
   EXPECT_EQ(partial, 2); // dW0 and dW1
 }
@@ -182,7 +186,6 @@ TEST(Extract, SearchEqualsEnumerationOnTwoLayersAndFourRanks) {
     ASSERT_TRUE(e.problem);
     e.problem->ranks = 4;
     e.problem->pins = std::get<planner::Pins>(parsePins(c.pins));
-    RecordProperty("layouts", std::to_string(layoutsOf(*e.problem)));
     ASSERT_LT(layoutsOf(*e.problem), 3e7) << e.problem->dump();
     PlanResult result = planLayout(*e.problem);
     ASSERT_EQ(result.error, "");
