@@ -29,6 +29,10 @@ unsigned expandSmallContracts(mlir::func::FuncOp function, const Policy &policy)
 /// A reduction of very many elements to few becomes two. Returns how many.
 unsigned splitReductions(mlir::func::FuncOp function);
 
+/// Gives every reader of a value that depends on indices alone a copy of its own. Returns how many
+/// copies.
+unsigned separateIndexExpressions(mlir::func::FuncOp function);
+
 } // namespace gpucc::fusion
 
 #endif // GPUCC_TRANSFORMS_FUSION_PREPARE_H

@@ -37,6 +37,7 @@ struct PrepareFusionPass : gpucc::impl::PrepareFusionBase<PrepareFusionPass> {
     normalizeContracts(function);
     numSmallProducts += expandSmallContracts(function, *policy);
     numSplit += splitReductions(function);
+    separateIndexExpressions(function);
   }
 };
 } // namespace
