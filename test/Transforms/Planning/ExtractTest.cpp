@@ -191,7 +191,7 @@ TEST(Extract, SearchEqualsEnumerationOnTwoLayersAndFourRanks) {
     ASSERT_EQ(result.error, "");
     int64_t looked = 0;
     double best = enumerate(*e.problem, looked);
-    EXPECT_GT(looked, 10'000);
+    EXPECT_GT(looked, 100'000);
     EXPECT_NEAR(result.cost.seconds, best, 1e-12) << looked << result.explain(*e.problem);
   }
 }
