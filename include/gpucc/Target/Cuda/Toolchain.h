@@ -66,7 +66,8 @@ public:
                                             const std::vector<std::string> &searchFolders = {});
   ~NvrtcLibrary();
 
-  /// `arch` is "sm_80", "sm_90a", ...: to a cubin; "compute_90": to PTX.
+  /// `arch` is "sm_80", "sm_90a", ...: to a cubin; "compute_90": to PTX. Where registers spill, the
+  /// same text is compiled once more for at least one block per multiprocessor instead of many.
   Code compile(const std::string &text, const std::string &arch,
                const CompileOptions &options) const;
 
@@ -76,6 +77,8 @@ public:
 
 private:
   NvrtcLibrary() = default;
+  Code compileText(const std::string &text, const std::string &arch,
+                   const CompileOptions &options) const;
   struct Functions;
   std::unique_ptr<Functions> fn;
   void *handle = nullptr;

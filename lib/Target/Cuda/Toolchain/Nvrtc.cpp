@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "gpucc/Target/Cuda/Cubin.h"
 #include "gpucc/Target/Cuda/Toolchain.h"
 #include "lib/Target/Cuda/Toolchain/DiskCache.h"
 
@@ -134,8 +135,38 @@ NvrtcLibrary::~NvrtcLibrary() {
   // The library keeps threads and static state; it stays loaded for the life of the process.
 }
 
+/// `__launch_bounds__(256)` -> `__launch_bounds__(256, 1)`; empty where there is none.
+static std::string boundedByOneBlock(const std::string &text) {
+  const std::string bounds = "__launch_bounds__(";
+  const size_t begin = text.find(bounds), end = text.find(')', begin);
+  if (begin == text.npos || end == text.npos || text.find(',', begin) < end)
+    return {};
+  return text.substr(0, end) + ", 1" + text.substr(end);
+}
+
+static unsigned spilledBytes(const Code &code) {
+  unsigned bytes = 0;
+  for (const KernelInfo &kernel : readCubin(code.bytes).kernels)
+    bytes += kernel.spills() ? std::max(kernel.stackBytes, 1u) : 0;
+  return bytes;
+}
+
 Code NvrtcLibrary::compile(const std::string &text, const std::string &arch,
                            const CompileOptions &options) const {
+  Code code = compileText(text, arch, options);
+  const unsigned spilled = code.ok ? spilledBytes(code) : 0; // of PTX: 0
+  if (!spilled)
+    return code;
+  // The assembler spills a few registers to fit eight blocks on a multiprocessor; fewer blocks do.
+  const std::string relaxed = boundedByOneBlock(text);
+  if (relaxed.empty())
+    return code;
+  Code again = compileText(relaxed, arch, options);
+  return again.ok && spilledBytes(again) < spilled ? again : code;
+}
+
+Code NvrtcLibrary::compileText(const std::string &text, const std::string &arch,
+                               const CompileOptions &options) const {
   const bool toPtx = arch.rfind("compute_", 0) == 0;
   std::vector<std::string> flags = {
       "--gpu-architecture=" + arch, "-std=c++20",        "-fmad=false", "-default-device",
