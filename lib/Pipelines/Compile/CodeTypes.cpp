@@ -14,7 +14,7 @@ static bool hasCode(Type type) {
                     *dtype != DType::U4);
 }
 
-LogicalResult gpucc::verifyCodeTypes(ModuleOp module) {
+LogicalResult gpucc::verifyCudaTypes(ModuleOp module) {
   std::string where;
   Type first;
   auto look = [&](Operation *op, Type type) {
@@ -35,8 +35,8 @@ LogicalResult gpucc::verifyCodeTypes(ModuleOp module) {
   });
   if (!first)
     return success();
-  return module.emitError() << "no target has code for the element type of " << first
-                            << " (code exists for f64, f32, f16, bf16, i1 and integers of 8 to 64 "
-                               "bits); used by: "
+  return module.emitError() << "there is no CUDA code for the element type of " << first
+                            << " (there is for f64, f32, f16, bf16, i1 and integers of 8 to 64 "
+                               "bits; the host target has it); used by: "
                             << where;
 }

@@ -6,9 +6,9 @@
 
 namespace gpucc {
 
-/// The graph dialect and the reference evaluator know more element types than the code generators:
-/// f8 and 4-bit integers. Emits one error that names every op with such a value.
-mlir::LogicalResult verifyCodeTypes(mlir::ModuleOp module);
+/// The graph dialect, the reference evaluator and the host know more element types than the CUDA
+/// printer: f8 and 4-bit integers. Emits one error that names every op with such a value.
+mlir::LogicalResult verifyCudaTypes(mlir::ModuleOp module);
 
 } // namespace gpucc
 

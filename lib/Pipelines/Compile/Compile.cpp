@@ -169,7 +169,7 @@ int Compilation::runTo(Phase phase) {
   for (int next = static_cast<int>(s.reached) + 1; next <= static_cast<int>(phase); ++next) {
     auto nextPhase = static_cast<Phase>(next);
     s.say(std::string("phase ") + name(nextPhase));
-    if (nextPhase == Phase::Fuse && failed(verifyCodeTypes(*s.module)))
+    if (nextPhase == Phase::Fuse && s.options.target.cuda && failed(verifyCudaTypes(*s.module)))
       return 3;
     PassManager pm(s.context.get());
     buildPhase(pm, nextPhase, s.options);
@@ -227,7 +227,7 @@ int gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
   registerAllDialects(registry);
   cuda::registerCudaTarget(registry);
   module.getContext()->appendDialectRegistry(registry);
-  if (failed(verifyCodeTypes(module)))
+  if (options.target.cuda && failed(verifyCudaTypes(module)))
     return 3;
   PassManager pm(module.getContext());
   for (Phase phase : {Phase::Graph, Phase::Fuse, Phase::Kernel, Phase::Sched, Phase::Plan})

@@ -94,15 +94,19 @@ static void buildDistPhase(OpPassManager &pm, const CompileOptions &options) {
   propagate.microBatches =
       pins.microBatches.value_or(1) * (options.train ? options.train->accumulate : 1);
   pm.addPass(createPropagate(propagate));
-  pm.addPass(createPartition());
-  if (options.train) {
+  if (options.train) { // stages first: meshes are per stage, then SPMD
     CutStagesOptions cut;
     cut.microBatches = propagate.microBatches;
     cut.schedule = pins.schedule.value_or("1f1b");
     pm.addPass(createCutStages(cut));
   }
-  // Before fusion, so that the transposes it makes fuse.
+  pm.addPass(createPartition());
+  // Before fusion, so that packing and the transposes of collectives fuse.
+  pm.addPass(createBucketCollectives());
+  pm.addPass(createOverlapCollectives());
+  pm.addPass(createLowerStageReductions());
   pm.addPass(createPrepareCollectives());
+  pm.addPass(createVerifyCollectives());
 }
 
 /// On the shapes that execute. Fusion after partition, so that pack and unpack around collectives fuse.

@@ -10,10 +10,6 @@
 //     [8,32] -> [8,2,16] -> [2,8,16] -reduce_scatter dim 0-> [1,8,16] -> [8,16]
 //   all_to_all split s, concat c: the first half of the one, the second of the other
 //
-// An all_reduce between pipeline stages (over the axis "pp") becomes a chain: partial results go up
-// from stage to stage, the total comes back down. It is small (a norm, a tied weight's gradient)
-// and needs no communicator beyond those between neighbours.
-//
 //===----------------------------------------------------------------------===//
 #include "gpucc/Transforms/Dist/Passes.h"
 
@@ -89,8 +85,6 @@ public:
         rewrite(scatter);
       else if (auto exchange = dyn_cast<dist::AllToAllOp>(op))
         rewrite(exchange);
-      else if (auto reduce = dyn_cast<dist::AllReduceOp>(op))
-        rewrite(reduce);
     });
     return rewritten;
   }
@@ -143,72 +137,6 @@ private:
         builder, op.getLoc(), x.getType(), x, op.getMeshAttr(), op.getAxesAttr(),
         builder.getI64IntegerAttr(0), builder.getI64IntegerAttr(0));
     replace(op, blocksIn(g, exchanged, concat));
-  }
-
-  void rewrite(dist::AllReduceOp op) {
-    if (!op.getChannel())
-      return;
-    builder.setInsertionPoint(op);
-    Value value = op.getX();
-    SmallVector<Attribute> within;
-    for (Attribute axis : op.getAxes())
-      if (cast<StringAttr>(axis).getValue() != dist::stageAxis)
-        within.push_back(axis);
-    if (!within.empty())
-      value = dist::AllReduceOp::create(builder, op.getLoc(), value.getType(), op.getCombinerAttr(),
-                                        value, op.getMeshAttr(), builder.getArrayAttr(within),
-                                        IntegerAttr(), DenseI64ArrayAttr());
-    replace(op, chain(op, value));
-  }
-
-  /// Up the stages and down again; the total.
-  Value chain(dist::AllReduceOp op, Value value) {
-    SmallVector<int64_t> stages;
-    if (op.getStages())
-      stages.assign(op.getStages()->begin(), op.getStages()->end());
-    else
-      stages = llvm::to_vector(llvm::seq<int64_t>(0, dist::getMesh(f->getParentOfType<ModuleOp>())
-                                                         .getMesh()
-                                                         .toMesh()
-                                                         .axisSize(dist::stageAxis.str())));
-    int64_t own = f->getAttrOfType<IntegerAttr>(dist::stageAttr).getInt();
-    size_t at = llvm::find(stages, own) - stages.begin();
-    graph::GraphBuilder g(builder, op.getLoc());
-    IntegerAttr channel = op.getChannelAttr();
-    auto receive = [&](int64_t from) -> Value {
-      return dist::RecvOp::create(builder, op.getLoc(), value.getType(),
-                                  builder.getI64IntegerAttr(from), channel);
-    };
-    auto send = [&](Value x, int64_t to) {
-      dist::SendOp::create(builder, op.getLoc(), x, builder.getI64IntegerAttr(to), channel);
-    };
-    if (at > 0)
-      value = g.binary(combinerOf(op.getCombiner()), receive(stages[at - 1]), value);
-    if (at + 1 < stages.size()) {
-      send(value, stages[at + 1]);
-      value = receive(stages[at + 1]);
-    }
-    if (at > 0)
-      send(value, stages[at - 1]);
-    return value;
-  }
-
-  static graph::BinaryKind combinerOf(dist::Combiner combiner) {
-    switch (combiner) {
-    case dist::Combiner::Sum:
-      return graph::BinaryKind::Add;
-    case dist::Combiner::Max:
-      return graph::BinaryKind::Max;
-    case dist::Combiner::Min:
-      return graph::BinaryKind::Min;
-    case dist::Combiner::Prod:
-      return graph::BinaryKind::Mul;
-    case dist::Combiner::And:
-      return graph::BinaryKind::And;
-    case dist::Combiner::Or:
-      return graph::BinaryKind::Or;
-    }
-    llvm_unreachable("all combiners are handled");
   }
 
   func::FuncOp f;
