@@ -63,3 +63,28 @@ kernel.func @columns(%x: memref<100x32xf32>, %y: memref<32xf32>) {
     }
   }
 }
+
+// 12 programs in blocks of 8: the second block has four groups of threads without a program, which
+// touch no memory (another group may be writing it in place) and meet the others in the reduction.
+// CHECK-LABEL: func.func @idle
+// CHECK: %[[EXISTS:.*]] = arith.cmpi slt, %{{.*}}, %c12
+// CHECK: scf.if %[[EXISTS]] -> (f32)
+// CHECK-NEXT: memref.load %arg1
+// CHECK: %[[BOTH:.*]] = arith.andi %{{.*}}, %[[EXISTS]]
+// CHECK: scf.if %[[BOTH]] {
+// CHECK: vector.load %arg0
+// CHECK: kernel.group_reduce <add> %{{.*}} over 16 packed 8
+// CHECK: %[[STORES:.*]] = arith.andi %{{.*}}, %[[EXISTS]]
+// CHECK: scf.if %[[STORES]] {
+// CHECK-NEXT: memref.store %{{.*}}, %arg1
+kernel.func @idle(%x: memref<12x40xf32>, %scale: memref<12xf32>) {
+  kernel.program (%r) in (12) {
+    %k = kernel.load %scale[%r] : memref<12xf32>
+    %s = kernel.loop (%c) in (40) -> (add f32) {
+      %0 = kernel.load %x[%r, %c] : memref<12x40xf32>
+      %1 = arith.mulf %0, %k : f32
+      kernel.yield %1 : f32
+    }
+    kernel.store %s, %scale[%r] : memref<12xf32>
+  }
+}
