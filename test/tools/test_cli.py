@@ -153,3 +153,54 @@ def test_runtime_has_no_llvm(gpucc_run):
 def test_completion(gpucc):
     out = gpucc.ok("completion")
     assert "--compile-to" in out and "complete -o filenames -F _gpucc gpucc" in out
+
+
+def weights(**arrays):
+    return [onnx.numpy_helper.from_array(np.asarray(a), name) for name, a in arrays.items()]
+
+
+def test_value_read_through_two_shapes_is_not_overwritten(gpucc, tmp_path):
+    """b + transpose(reshape(b)): the sum may not take b's buffer."""
+    rng = np.random.default_rng(0)
+    path = model(tmp_path / "m.onnx",
+                 [helper.make_node("MatMul", ["x", "w"], ["b"]), helper.make_node("Reshape", ["b", "s"], ["r"]),
+                  helper.make_node("Transpose", ["r"], ["t"], perm=[1, 0]), helper.make_node("Add", ["b", "t"], ["c"]),
+                  helper.make_node("Softmax", ["c"], ["d"]), helper.make_node("MatMul", ["d", "w"], ["y"])],
+                 [tensor("x", [16, 16])], [tensor("y", [16, 16])],
+                 weights(w=rng.random((16, 16), np.float32), s=np.array([16, 16])))
+    gpucc.ok("check", path)
+
+
+def test_initializers_named_like_functions(gpucc, tmp_path):
+    path = model(tmp_path / "m.onnx", [helper.make_node("Mul", ["x", "main"], ["a"]),
+                                       helper.make_node("Add", ["a", "main.weight"], ["b"]),
+                                       helper.make_node("Add", ["b", "stage0"], ["y"])],
+                 [tensor("x", [4])], [tensor("y", [4])],
+                 weights(main=np.full(4, 2, np.float32), **{"main.weight": np.full(4, 5, np.float32)},
+                         stage0=np.full(4, 7, np.float32)))
+    np.savez(tmp_path / "in.npz", x=np.ones(4, np.float32))
+    np.savez(tmp_path / "expect.npz", y=np.full(4, 14, np.float32))
+    gpucc.ok("check", path, "--inputs", tmp_path / "in.npz", "--expect", tmp_path / "expect.npz")
+    gpucc.ok("check", path, "--train", "--loss", "mse")
+
+
+def test_training_refuses_what_it_cannot_train(gpucc, tmp_path):
+    ones = weights(w=np.ones((4, 4), np.float32))
+    path = model(tmp_path / "flat.onnx", [helper.make_node("MatMul", ["x", "w"], ["a"]),
+                                          helper.make_node("Sign", ["a"], ["y"])],
+                 [tensor("x", [4, 4])], [tensor("y", [4, 4])], ones)
+    refused(gpucc("compile", path, "--train", "--loss", "mse"), 2, "gradient")
+    path = model(tmp_path / "name.onnx", [helper.make_node("MatMul", ["x", "micro"], ["y"])],
+                 [tensor("x", [4, 4])], [tensor("y", [4, 4])], weights(micro=np.ones((4, 4), np.float32)))
+    refused(gpucc("compile", path, "--train", "--loss", "mse"), 2, "micro", "rename")
+
+
+def test_plan_does_not_overwrite_its_model(gpucc, models):
+    before = (models / "mlp.onnx").read_bytes()
+    refused(gpucc("compile", models / "mlp.onnx", "-o", models / "mlp.onnx"), 2, "overwrite")
+    assert (models / "mlp.onnx").read_bytes() == before
+
+
+@pytest.mark.parametrize("option", ["--lr", "--accumulate", "--memory-budget"])
+def test_training_options_need_train(gpucc, models, option):
+    refused(gpucc("compile", models / "mlp.onnx", option, "1"), 2, option, "--train")

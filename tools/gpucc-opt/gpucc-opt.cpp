@@ -4,6 +4,7 @@
 //   gpucc-opt --gpucc-phase-graph model.mlir   what the product runs up to that phase
 //
 //===----------------------------------------------------------------------===//
+#include "gpucc/Pipelines/Compile.h"
 #include "gpucc/Pipelines/Register.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
@@ -11,6 +12,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   gpucc::registerAllDialects(registry);
   gpucc::registerAllPasses();
+  gpucc::registerPhasePipelines();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "gpucc optimizer driver\n", registry));
 }

@@ -29,7 +29,17 @@ int expectedOutputs(CheckArguments &a, const std::vector<gpucc_rt::Array> &input
       expected[array.name] = toHostTensor(array);
     return 0;
   }
-  Compilation reference(a.flags->options, {progress});
+  CompileOptions options = a.flags->options;
+  if (isPlanFile(options.model)) {
+    if (a.referenceModel.empty())
+      return fail(2, "a plan does not hold its model; name it with --model MODEL.onnx (and the "
+                     "plan's --profile), or give --expect FILE.npz");
+    if (int code = a.flags->finish())
+      return code;
+    options = a.flags->options;
+    options.model = a.referenceModel;
+  }
+  Compilation reference(options, {progress});
   if (int code = reference.runTo(Phase::Graph))
     return code;
   progress("reference evaluator");

@@ -4,6 +4,7 @@
 #include "gpucc/Pipelines/Compile.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 using namespace gpucc;
@@ -43,9 +44,11 @@ int compile(Arguments &a) {
   std::string output = a.output;
   if (output.empty()) {
     output = a.flags->options.model;
-    size_t dot = output.rfind('.');
-    output = output.substr(0, dot == std::string::npos ? output.size() : dot) + ".plan";
+    output = std::filesystem::path(output).replace_extension(".plan").string();
   }
+  std::error_code ignored;
+  if (std::filesystem::equivalent(output, a.flags->options.model, ignored))
+    return fail(2, "the plan would overwrite the model '" + output + "'; choose another -o");
   int code = compilation.runTo(Phase::Plan);
   if (!code && !compilation.layout().empty())
     std::printf("layout: %s\n", compilation.layout().c_str());

@@ -67,6 +67,7 @@ std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
   app.add_flag("--remarks", o.remarks, "say what passes chose and why");
   CLI::Option_group *train = app.add_option_group("training");
   train->add_flag("--train", f->training, "make a training step of the model");
+  // All of this group but --train itself, and --memory-budget, mean nothing without it (checked in finish).
   train->add_option("--loss", f->train.loss, "cross-entropy | mse | output:NAME")->capture_default_str();
   train->add_option("--optimizer", f->train.optimizer, "sgd | adamw")
       ->check(CLI::IsMember({"sgd", "adamw"}))
@@ -84,6 +85,10 @@ std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
   train->add_option("--freeze", f->train.freeze, "pattern of parameters not to train; may be repeated");
   train->add_option("--ignore-index", f->train.ignoreIndex, "label that does not count")
       ->capture_default_str();
+  for (const CLI::Option *option : train->get_options())
+    if (option->get_name() != "--train")
+      f->trainingOptions.push_back(option);
+  f->trainingOptions.push_back(app.get_option("--memory-budget"));
   return f;
 }
 
@@ -119,6 +124,10 @@ int CompileFlags::finish() {
       return fail(2, "--profile '" + profiles[i] + "' is not of the form NAME=SIZE,NAME=SIZE");
     options.profiles.push_back({"p" + std::to_string(i), sizes});
   }
+  if (!training)
+    for (const CLI::Option *option : trainingOptions)
+      if (option->count() > 0)
+        return fail(2, option->get_name() + " belongs to training; add --train");
   if (!options.machine.empty()) { // the search checks pins against the ranks, and says which rule
     options.ranks = ranks;
     options.train = training ? std::optional<TrainSpec>(train) : std::nullopt;

@@ -16,6 +16,7 @@ struct CompileFlags {
   std::vector<std::string> profiles;
   std::string target = "host", pins;
   bool training = false;
+  std::vector<const CLI::Option *> trainingOptions;
   int64_t ranks = 0; ///< 0: not given
 
   /// 0, or 2 after an error on stderr.

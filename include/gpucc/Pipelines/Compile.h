@@ -73,6 +73,9 @@ private:
   std::unique_ptr<State> state;
 };
 
+/// Registers `--gpucc-phase-<name>` for gpucc-opt, with default options.
+void registerPhasePipelines();
+
 /// For a module that is at Phase::Graph already (the ONNX node tests): the rest of the way. The
 /// exit code, with the first error's text.
 int compileGraphModule(mlir::ModuleOp module, const CompileOptions &options,

@@ -73,24 +73,36 @@ bool ModelConverter::makeArguments() {
 
 graph::WeightDataOp ModelConverter::weightData(frontend::InitializerOp op) {
   StringRef name = op.getName();
-  if (auto known = module.lookupSymbol<graph::WeightDataOp>(name))
-    return known;
+  graph::WeightDataOp &entryOf = weightTable[name];
+  if (entryOf)
+    return entryOf;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(*module.getOps<func::FuncOp>().begin()); // the table stands first
-  // The symbol is the initializer's name; only a clash with a function changes it.
+  // The symbol is the initializer's name; only a clash with a function or program, here or in a
+  // later phase, changes it.
   std::string symbol = name.str();
-  while (module.lookupSymbol(symbol))
+  if (name == "step" || name == "update" || name.starts_with("main") || name.starts_with("stage"))
     symbol += ".weight";
-  return graph::WeightDataOp::create(
+  while (Operation *taken = module.lookupSymbol(symbol)) {
+    // Another profile has made the entry already.
+    auto same = dyn_cast<graph::WeightDataOp>(taken);
+    if (same && same.getType() == op.getType() && same.getFile() == *op.getFile() &&
+        same.getOffset() == *op.getOffset())
+      return entryOf = same;
+    symbol += ".weight";
+  }
+  return entryOf = graph::WeightDataOp::create(
       builder, op.getLoc(), symbol, cast<RankedTensorType>(op.getType()),
       static_cast<int64_t>(*op.getFile()), static_cast<int64_t>(*op.getOffset()),
       static_cast<int64_t>(*op.getBytes()));
 }
 
 Value ModelConverter::stateArgument(frontend::InitializerOp op, RankedTensorType type) {
-  weightData(op);
+  graph::WeightDataOp data = weightData(op);
   Value value = entry->addArgument(type, op.getLoc());
   NamedAttrList attrs(valueAttributes(op.getName(), "state", Attribute()));
+  if (data.getSymName() != op.getName())
+    attrs.set(base::sourceNameAttr, data.getSymNameAttr());
   attrs.set(base::stateAttr, base::StateAttr::get(builder.getContext(), base::StateRole::Param, "",
                                                   /*trainable=*/true, {}));
   argumentAttributes.push_back(attrs.getDictionary(builder.getContext()));

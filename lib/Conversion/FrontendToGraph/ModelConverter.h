@@ -69,6 +69,7 @@ private:
   llvm::DenseMap<Value, Value> values;
   llvm::DenseSet<Value> read;
   llvm::DenseSet<mlir::Operation *> live;
+  llvm::StringMap<graph::WeightDataOp> weightTable; ///< by the initializer's name
   llvm::DenseMap<Value, std::string> inputNames; ///< of arguments that are inputs
   llvm::MapVector<Value, Value> statistics;      ///< argument, its next value
   Value counter;

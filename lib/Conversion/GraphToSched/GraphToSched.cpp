@@ -9,7 +9,7 @@
 //   @main_p0, @main_p1 (profiles)     -> @stage0_p0, @stage0_p1
 //
 // Scripts: "main" runs everything; with training also "accumulate" (all but
-// update) and "update", so that gradients can be read between the two.
+// update) and "apply" (update only), so that gradients can be read between the two.
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Conversion/GraphToSched/Passes.h"

@@ -24,7 +24,7 @@ static LogicalResult buildMatmul(OpBuilder &b, graph::ContractOp op, ArrayRef<St
   std::optional<MatmulForm> form = matmulForm(op);
   if (!form)
     return op.emitOpError() << "is no matrix product over runs of memory; transpose its operands "
-                               "first (gpucc-prepare-library-calls)";
+                               "first (gpucc-prepare-fusion does)";
   auto dims = [&](int64_t rows, int64_t columns) {
     SmallVector<int64_t> d(form->batch.begin(), form->batch.end());
     d.append({rows, columns});

@@ -118,13 +118,23 @@ void ProgramBuilder::addTensor(const Port &port, StringRef role, Storage storage
                    derivedFrom, partialAxes);
 }
 
+/// Its first dimension is the batch, which micro-batches divide: by name where the model names
+/// both, else by being there.
+bool ProgramBuilder::isBatched(const Port &port) {
+  auto batch = module->getAttrOfType<StringAttr>("base.batch");
+  auto dims = port.attrs.getAs<ArrayAttr>(base::dimsAttr);
+  if (port.type.getRank() == 0)
+    return false;
+  return !batch || port.kind() == "label" || (dims && !dims.empty() && dims[0] == batch);
+}
+
 Storage ProgramBuilder::ioPort(const Port &port, Location loc, bool isResult) {
   bool metric = port.kind() == "metric";
   std::string key = (isResult ? "out:" : "in:") + port.name().str();
   auto [it, isNew] = io.try_emplace(key);
   if (!isNew)
     return it->second;
-  int64_t portSlots = metric || port.type.getRank() == 0 ? 1 : slots;
+  int64_t portSlots = metric || !isBatched(port) ? 1 : slots;
   it->second = makeBuffer(isResult ? "out" : "in", BufferKind::Io, byteSize(port.type), portSlots);
   StringRef role = isResult ? (metric ? "metric" : "output") : port.kind();
   addTensor(port, role, it->second, portSlots, loc);
@@ -209,8 +219,13 @@ FailureOr<Storage> ProgramBuilder::result(func::FuncOp f, unsigned i) {
     return f.emitOpError() << "result " << i
                            << " has no base.name or no base.kind; every result needs both "
                               "(docs/conventions.md)";
-  if (port.kind() != "state")
+  if (port.kind() != "state") {
+    if (io.count("in:" + port.name().str()) || states.count(port.name().str()))
+      return f.emitError() << "output '" << port.name()
+                           << "' is also an input or a state of the model; plans tell tensors apart "
+                              "by name: give the output a name of its own (an Identity node)";
     return ioPort(port, f.getLoc(), true);
+  }
   if (port.attrs.getAs<IntegerAttr>(base::aliasAttr))
     return statePort(port, f.getLoc());
   return f.emitOpError() << "state result " << i << " ('" << port.name()

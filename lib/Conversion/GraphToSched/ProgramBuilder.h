@@ -68,6 +68,7 @@ private:
   Storage statePort(const Port &port, mlir::Location loc);
   Storage savedPort(const Port &port);
   void initializeState(const Port &port, Storage storage, mlir::Location loc);
+  bool isBatched(const Port &port);
   void addTensor(const Port &port, llvm::StringRef role, Storage storage, int64_t slots,
                  mlir::Location loc);
 

@@ -121,9 +121,19 @@ private:
     unsigned number = cast<OpResult>(result).getResultNumber();
     ArrayRef<int64_t> pairs = launch.getInplace();
     for (size_t p = 0; p + 1 < pairs.size(); p += 2)
-      if (pairs[p + 1] == number)
+      if (pairs[p + 1] == number && isOnlyView(launch, static_cast<size_t>(pairs[p])))
         operands.push_back(rootOf(launch.getInputs()[pairs[p]]));
     return operands;
+  }
+
+  /// No other input shares the bytes: the kernel's word on input i says nothing of what it reads
+  /// through another shape of the same value.
+  static bool isOnlyView(kernel::LaunchOp launch, size_t input) {
+    Value root = rootOf(launch.getInputs()[input]);
+    for (auto [i, other] : llvm::enumerate(launch.getInputs()))
+      if (i != input && rootOf(other) == root)
+        return false;
+    return true;
   }
 
   /// Made at prepare: nothing runs.
@@ -197,7 +207,7 @@ private:
     }
     return op->emitOpError() << "has no command: only kernel.launch, contract, convolutions, "
                                 "reshape, weights, constants and dist collectives may be left here; "
-                                "gpucc-fuse and gpucc-outline turn the rest into kernels";
+                                "gpucc-fuse and gpucc-outline-kernels turn the rest into kernels";
   }
 
   LogicalResult emitLaunch(kernel::LaunchOp launch) {

@@ -24,8 +24,9 @@ namespace gpucc {
 
 namespace {
 
+/// Bytes that a buffer takes: an empty one takes a place of its own too.
 int64_t align(int64_t bytes) {
-  return (bytes + plan::alignment - 1) / plan::alignment * plan::alignment;
+  return std::max<int64_t>(1, (bytes + plan::alignment - 1) / plan::alignment) * plan::alignment;
 }
 
 /// Where a buffer lies.

@@ -108,12 +108,15 @@ static LogicalResult divideBatch(ModuleOp module, int64_t parts, ConversionOptio
   return success();
 }
 
-static void countMicroBatches(ModuleOp module, const CompileOptions &options) {
+static void countMicroBatches(ModuleOp module, const CompileOptions &options,
+                              const std::string &batch) {
   if (!options.train)
     return;
   Builder b(module.getContext());
   module->setAttr("base.micro_batches", b.getI64IntegerAttr(options.pins.microBatches.value_or(1)));
   module->setAttr("base.accumulate", b.getI64IntegerAttr(options.train->accumulate));
+  if (!batch.empty())
+    module->setAttr("base.batch", b.getStringAttr(batch));
 }
 
 int Compilation::State::load(Phase phase) {
@@ -134,10 +137,11 @@ int Compilation::State::load(Phase phase) {
   conversion.folder = folder;
   if (failed(divideBatch(*module, options.pins.microBatches.value_or(1), conversion)))
     return 2;
+  std::string batch = batchSymbol(*module);
   Conversion outcome = convertFrontendToGraph(*module, conversion);
   if (outcome.status != frontend::Status::Ok)
     return frontend::exitCode(outcome.status);
-  countMicroBatches(*module, options);
+  countMicroBatches(*module, options, batch);
   return 0;
 }
 

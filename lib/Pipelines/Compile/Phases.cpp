@@ -1,9 +1,11 @@
 //===- Phases.cpp - which passes, in which order, and why -----------------===//
 //
-// The order of passes and the reason for each place (numbers: docs/pipeline.md).
+// The order of passes and the reason for each place (docs/conventions.md says what each phase holds).
 //
 //===----------------------------------------------------------------------===//
 #include "Phases.h"
+
+#include "gpucc/Pipelines/Compile.h"
 
 #include "gpucc/Conversion/GraphToKernel/Passes.h"
 #include "gpucc/Conversion/GraphToSched/Passes.h"
@@ -148,7 +150,7 @@ static void buildSchedPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createGraphToSched());
 }
 
-/// Offsets last: with several streams lifetimes follow happens-before, not list position.
+/// Offsets last: what an asynchronous collective touches lives until it is waited for.
 static void buildPlanPhase(OpPassManager &pm, const CompileOptions &) {
   pm.addPass(createSchedToPlan());
 }

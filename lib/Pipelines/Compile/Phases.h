@@ -14,9 +14,6 @@ void buildPhase(mlir::OpPassManager &pm, Phase phase, const CompileOptions &opti
 /// a pipeline may be cut.
 void buildTrial(mlir::OpPassManager &pm, const CompileOptions &options);
 
-/// Registers `--gpucc-phase-<name>` for gpucc-opt, with default options.
-void registerPhasePipelines();
-
 } // namespace gpucc
 
 #endif // GPUCC_LIB_PIPELINES_COMPILE_PHASES_H

@@ -125,7 +125,7 @@ private:
   LogicalResult addWeight(plan::InitializeOp init, plan::ProgramOp program,
                           const llvm::StringMap<uint32_t> &arenas) {
     auto buffer = program.lookupSymbol<plan::BufferOp>(init.getView().getBuffer().getValue());
-    if (!buffer)
+    if (!buffer || buffer.getBytes() == 0)
       return success(); // nothing reads it
     auto w = std::make_unique<fb::WeightT>();
     w->name = init.getName().str();

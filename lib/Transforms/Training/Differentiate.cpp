@@ -37,6 +37,8 @@ public:
       : f(f), lossName(loss), ignoreIndex(ignoreIndex), builder(f.getContext()) {}
 
   LogicalResult run() {
+    if (failed(checkNames()))
+      return failure();
     Operation *ret = f.getBody().front().getTerminator();
     builder.setInsertionPoint(ret);
     Operation *lastOfModel = ret->getPrevNode();
@@ -45,6 +47,7 @@ public:
       return failure();
     Operation *lastForward = ret->getPrevNode();
     inheritStage(lastOfModel, lastForward);
+    dropLossOutput();
     if (failed(sweep(*loss)))
       return failure();
     accumulate(*loss);
@@ -57,6 +60,52 @@ public:
   int64_t gradients = 0, backwardOps = 0;
 
 private:
+  /// Names that training gives to tensors of its own.
+  static bool isReserved(StringRef name) {
+    return llvm::is_contained({"labels", "micro", "step", "loss", "lr", "grad_norm"}, name) ||
+           name.ends_with(".accumulator") || name.ends_with(".moment1") ||
+           name.ends_with(".moment2") || name.ends_with(".master");
+  }
+
+  LogicalResult checkNames() {
+    auto refuse = [&](StringRef what, StringRef name) {
+      return f.emitError() << "the model's " << what << " '" << name
+                           << "' has a name that training uses for a tensor of its own (labels, "
+                              "micro, step, loss, lr, grad_norm, *.accumulator, *.moment1, *.moment2, "
+                              "*.master); rename it in the model";
+    };
+    for (unsigned i = 0; i < f.getNumArguments(); ++i)
+      if (isReserved(nameOf(f, i)) && !isCounter(i))
+        return refuse(stateOf(f, i) ? "initializer" : "input", nameOf(f, i));
+    for (unsigned i = 0; i < f.getNumResults(); ++i) {
+      auto name = f.getResultAttrOfType<StringAttr>(i, base::nameAttr);
+      auto kind = f.getResultAttrOfType<StringAttr>(i, base::kindAttr);
+      if (!name || !kind || kind.getValue() != "output" || !isReserved(name))
+        continue;
+      if (name.getValue() != "loss" || lossName != "output:loss")
+        return refuse("output", name);
+    }
+    return success();
+  }
+
+  bool isCounter(unsigned argument) {
+    base::StateAttr state = stateOf(f, argument);
+    return state && state.getRole() == base::StateRole::Counter;
+  }
+
+  /// The model's own output `loss` is the metric of that name.
+  void dropLossOutput() {
+    Operation *ret = f.getBody().front().getTerminator();
+    for (unsigned i = f.getNumResults(); i-- > 0;) {
+      auto name = f.getResultAttrOfType<StringAttr>(i, base::nameAttr);
+      auto kind = f.getResultAttrOfType<StringAttr>(i, base::kindAttr);
+      if (name && name.getValue() == "loss" && kind && kind.getValue() == "output") {
+        ret->eraseOperand(i);
+        (void)f.eraseResult(i);
+      }
+    }
+  }
+
   FailureOr<Value> outputNamed(StringRef name) {
     Operation *ret = f.getBody().front().getTerminator();
     std::string known;
@@ -145,7 +194,22 @@ private:
       wanted.push_back(f.getArgument(i));
     graph::GraphBuilder g(builder, NameLoc::get(builder.getStringAttr("loss"), f.getLoc()));
     grads[loss.sum] = g.like(loss.sum, 1.0);
-    return graph::reverseSweep(builder, ops, wanted, grads);
+    if (failed(graph::reverseSweep(builder, ops, wanted, grads)))
+      return failure();
+    return checkGradients(wanted);
+  }
+
+  LogicalResult checkGradients(ArrayRef<Value> wanted) {
+    if (llvm::none_of(wanted, [&](Value v) { return grads.lookup(v) != Value(); }))
+      return f.emitError("no trainable parameter has a gradient: the loss depends on none of them, "
+                         "or only through operators whose derivative is zero");
+    for (Value v : wanted)
+      if (cast<RankedTensorType>(v.getType()).getElementType().isF64())
+        return f.emitError() << "parameter '"
+                             << nameOf(f, cast<BlockArgument>(v).getArgNumber())
+                             << "' is f64; training is for f32 and narrower: convert the model, or "
+                                "--freeze it";
+    return success();
   }
 
   /// The gradient in f32: a sum of several uses' shares is formed in f32, not in the low type.

@@ -17,7 +17,7 @@ mlir::DictionaryAttr portAttrs(mlir::MLIRContext *context, llvm::StringRef name,
                                llvm::StringRef kind, base::StateAttr state = {},
                                std::optional<int64_t> alias = std::nullopt);
 
-/// Attributes of a state argument with the same name, role and origin as `argument`.
+/// What an argument says of itself; "" and null where it says nothing.
 llvm::StringRef nameOf(mlir::func::FuncOp function, unsigned argument);
 base::StateAttr stateOf(mlir::func::FuncOp function, unsigned argument);
 bool isTrainable(mlir::func::FuncOp function, unsigned argument);
