@@ -4,9 +4,9 @@
 // commands on streams, events between streams. The writer adds nothing.
 //
 //   plan.program @stage0 attributes {...} {
-//     plan.arena @scratch device 1024
+//     plan.arena @scratch 1024
 //     plan.buffer @t0 in @scratch at 0 512
-//     plan.stream @compute compute
+//     plan.stream @compute "compute"
 //     plan.segment @main { plan.launch @k0 [...] "rw" {name = "fc1", stream = 0} ... }
 //     plan.script "main" [@main] [0]
 //   }
