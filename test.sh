@@ -9,6 +9,10 @@ say "1/3 set-up"
 cmake/setup.sh build
 say "2/3 build"
 cmake/build.sh
+# NVRTC from the wheel, where CUDA is not installed.
+for wheel in "$PWD"/build/venv/lib/python3*/site-packages/nvidia/cu13/lib; do
+  [ -d "$wheel" ] && export LD_LIBRARY_PATH="$wheel${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+done
 say "3/3 tests${GPUCC_DATA:+ (with data from $GPUCC_DATA)}"
 [ -n "${GPUCC_DATA:-}" ] || echo "GPUCC_DATA is not set: tests that read public data sets are skipped"
 log=build/test.log

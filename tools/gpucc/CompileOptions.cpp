@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <filesystem>
 #include <fstream>
 #include <unistd.h>
 
@@ -108,8 +109,27 @@ static bool parseSizes(const std::string &text, std::map<std::string, int64_t> &
   return !sizes.empty();
 }
 
+/// Where wheels of CUDA libraries lie: the Python environment of the build, next to the program, and
+/// the active one.
+static std::vector<std::string> wheelFolders() {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  std::vector<fs::path> environments;
+  fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  environments.push_back(program.parent_path().parent_path() / "venv");
+  if (const char *active = std::getenv("VIRTUAL_ENV"))
+    environments.push_back(active);
+  std::vector<std::string> folders;
+  for (const fs::path &environment : environments)
+    for (const fs::directory_entry &python : fs::directory_iterator(environment / "lib", ignored))
+      folders.push_back((python.path() / "site-packages").string());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
 int CompileFlags::finish() {
   std::string error;
+  options.libraryFolders = wheelFolders();
   std::optional<TargetSpec> parsed = TargetSpec::parse(target, error);
   if (!parsed)
     return fail(2, "--target: " + error);
