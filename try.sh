@@ -10,6 +10,10 @@ say "1/4 set-up"
 cmake/setup.sh build
 say "2/4 build (first time: some minutes; see build/build.log)"
 cmake/build.sh
+# NVRTC and its parts from the wheel, where CUDA is not installed.
+for wheel in "$PWD"/build/venv/lib/python3*/site-packages/nvidia/cu13/lib; do
+  [ -d "$wheel" ] && export LD_LIBRARY_PATH="$wheel${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+done
 say "3/4 Magika standard_v3_3: compile, run, check"
 examples/magika/magika.sh README.md
 say "4/4 its CUDA kernels"
