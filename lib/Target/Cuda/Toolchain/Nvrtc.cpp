@@ -90,11 +90,18 @@ std::shared_ptr<NvrtcLibrary> NvrtcLibrary::open(const std::string &path, std::s
                                                  const std::vector<std::string> &searchFolders) {
   std::shared_ptr<NvrtcLibrary> library(new NvrtcLibrary);
   const std::vector<std::string> files = candidates(path, searchFolders);
-  for (const std::string &file : files)
+  for (const std::string &file : files) {
+    // NVRTC opens its builtins by name; those beside it count.
+    std::error_code ignored;
+    for (const fs::directory_entry &entry :
+         fs::directory_iterator(fs::path(file).parent_path(), ignored))
+      if (std::string(entry.path().filename()).rfind("libnvrtc-builtins.so.", 0) == 0)
+        dlopen(entry.path().c_str(), RTLD_NOW | RTLD_GLOBAL);
     if ((library->handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL))) {
       library->path = file;
       break;
     }
+  }
   if (!library->handle) {
     error = "cannot load NVRTC, CUDA's run-time compiler; tried";
     for (const std::string &file : files)
