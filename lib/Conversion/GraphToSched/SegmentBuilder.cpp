@@ -179,7 +179,8 @@ private:
         continue;
       ++statistics.inPlace;
       scratchRoots.insert(result);
-      return places[result] = places.at(dying);
+      Storage taking = places.at(dying); // a copy: the insertion below may move the map's entries
+      return places[result] = taking;
     }
     scratchRoots.insert(result);
     return places[result] = program.scratch(bytes);

@@ -167,7 +167,8 @@ LogicalResult Printer::printFor(scf::ForOp op) {
        llvm::zip(op.getInitArgs(), op.getRegionIterArgs(), op.getResults())) {
     std::string variable = fresh("v");
     line() << type(init.getType()) << " " << variable << " = " << name(init) << ";\n";
-    names[arg] = names[result] = variable;
+    names[arg] = variable;
+    names[result] = variable;
     variables.push_back(variable);
   }
   auto unroll = op->getAttrOfType<BoolAttr>(threads::unrollAttr);
