@@ -156,7 +156,7 @@ def test_embedding_program(plans, tmp_path):
     build, source = os.environ["RUNTIME_BUILD"], pathlib.Path(os.environ["SOURCE"])
     prefix = tmp_path / "prefix"
     subprocess.run(["cmake", "--install", build, "--prefix", prefix, "--component", "runtime"], check=True, capture_output=True)
-    subprocess.run(["cmake", "-S", source / "examples/embed", "-B", tmp_path / "embed",
+    subprocess.run(["cmake", "-G", "Ninja", "-S", source / "examples/embed", "-B", tmp_path / "embed",
                     f"-DCMAKE_PREFIX_PATH={prefix}"], check=True, capture_output=True)
     subprocess.run(["cmake", "--build", tmp_path / "embed"], check=True, capture_output=True)
     result = subprocess.run([tmp_path / "embed/embed", plans / "axpb.plan"], capture_output=True, text=True)
