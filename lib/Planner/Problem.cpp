@@ -118,7 +118,7 @@ std::variant<Pins, std::string> parsePins(const std::string &text) {
         return refuse("on or off", "write sp=on");
       pins.sp = value == "on";
     } else if (key == "schedule") {
-      pins.schedule = solvers::parseScheduleKind(value);
+      pins.schedule = solvers::parseGraphScheduleKind(value);
       if (!pins.schedule)
         return refuse("gpipe or 1f1b", "write schedule=1f1b");
     } else if (key == "recompute") {

@@ -28,7 +28,7 @@ static planner::Pins pinsOf(const CompileOptions &options, bool symbolicBatch) {
   pins.sp = given.sequence;
   pins.microBatches = given.microBatches;
   if (given.schedule)
-    pins.schedule = solvers::parseScheduleKind(*given.schedule);
+    pins.schedule = solvers::parseGraphScheduleKind(*given.schedule);
   if (!pins.microBatches && (!options.train || !symbolicBatch))
     pins.microBatches = 1;
   if (!options.train && !pins.pp)

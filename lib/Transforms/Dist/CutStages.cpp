@@ -21,7 +21,7 @@ struct CutStages : gpucc::impl::CutStagesBase<CutStages> {
     ModuleOp module = getOperation();
     dist::MeshOp mesh = dist::getMesh(module);
     int64_t stages = mesh ? mesh.getMesh().toMesh().axisSize(dist::stageAxis.str()) : 1;
-    auto kind = solvers::parseScheduleKind(schedule);
+    auto kind = solvers::parseGraphScheduleKind(schedule);
     if (!kind || microBatches < 1) {
       module.emitError("schedule '")
           << schedule.getValue() << "' with " << microBatches.getValue()
