@@ -1,6 +1,7 @@
 //===- PlanText.cpp - a plan file as text ---------------------------------===//
 #include "PlanText.h"
 
+#include "PlanMemory.h"
 #include "PlanSource.h"
 #include "gpucc/Target/Cuda/Cubin.h"
 #include "gpucc_rt/PlanFile.h"
@@ -130,13 +131,25 @@ void printPrograms(const fb::Plan &plan) {
 }
 
 void printMemory(const fb::Plan &plan, nlohmann::json &json) {
-  for (size_t s = 0; s < count(plan.stages()); ++s)
-    for (const fb::Arena *arena : *plan.stages()->Get(static_cast<uint32_t>(s))->arenas()) {
-      std::printf("stage %zu  arena %-10s %12s%s\n", s, text(arena->name()).c_str(),
+  for (uint32_t s = 0; s < count(plan.stages()); ++s) {
+    const auto &arenas = *plan.stages()->Get(s)->arenas();
+    for (uint32_t i = 0; i < arenas.size(); ++i) {
+      const fb::Arena *arena = arenas.Get(i);
+      nlohmann::json row = {{"stage", s}, {"arena", text(arena->name())}, {"bytes", arena->size()}};
+      std::printf("stage %u  arena %-10s %12s%s", s, text(arena->name()).c_str(),
                   bytesText(static_cast<double>(arena->size())).c_str(),
                   arena->persistent() ? "  persistent" : "");
-      json["arenas"].push_back({{"stage", s}, {"arena", text(arena->name())}, {"bytes", arena->size()}});
+      if (text(arena->name()) == "scratch") {
+        uint64_t bound = maxLiveBytes(plan, s, i);
+        row["max_live"] = bound;
+        std::printf("  most alive at once %s (ratio %.3f)",
+                    bytesText(static_cast<double>(bound)).c_str(),
+                    bound ? double(arena->size()) / double(bound) : 1.0);
+      }
+      std::printf("\n");
+      json["arenas"].push_back(row);
     }
+  }
   std::map<fb::Role, uint64_t> roles;
   for (const fb::Profile *profile : *plan.profiles())
     for (const fb::Program *program : *profile->programs())

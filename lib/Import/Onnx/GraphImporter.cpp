@@ -47,7 +47,8 @@ bool GraphImporter::readOpsets(Surroundings &around) {
 }
 
 /// `dims` receives the names of the dimensions; an unknown one without a name is called
-/// <value>_dim<i>, so that a profile can bind it.
+/// <value>_dim<i>, so that a profile can bind it. So is one named "?": Paddle's exporter writes that
+/// for "unknown", and two of them are no promise of equal sizes.
 Type GraphImporter::typeOf(const ::onnx::TypeProto &type, StringRef name,
                            SmallVectorImpl<Attribute> *dims) {
   auto opaque = [&](const Twine &what) -> Type {
@@ -78,6 +79,8 @@ Type GraphImporter::typeOf(const ::onnx::TypeProto &type, StringRef name,
   for (const auto &dim : tensor.shape().dim()) {
     bool known = dim.has_dim_value() && dim.dim_value() >= 0;
     StringRef symbol = known ? "" : StringRef(dim.dim_param());
+    if (llvm::none_of(symbol, llvm::isAlnum))
+      symbol = "";
     shape.push_back(known ? dim.dim_value() : ShapedType::kDynamic);
     if (dims)
       dims->push_back(builder.getStringAttr(

@@ -21,6 +21,17 @@ Status gpucc::rt::findTensor(const plan::Plan &plan, const std::string &name, ui
                        listed == 12 ? ", ..." : "");
 }
 
+/// The view of a tensor under a profile, on whichever stage has one.
+static const plan::TensorView *viewOf(const plan::Profile &profile, uint32_t tensor) {
+  if (profile.programs())
+    for (const plan::Program *program : *profile.programs())
+      if (program->views())
+        for (const plan::TensorView *view : *program->views())
+          if (view->tensor() == tensor && !view->flat())
+            return view;
+  return nullptr;
+}
+
 Status gpucc::rt::profileShape(const plan::Plan &plan, uint32_t profile, uint32_t tensor,
                                Extents &shape) {
   const plan::Profile &bindings = *plan.profiles()->Get(profile);
@@ -28,6 +39,13 @@ Status gpucc::rt::profileShape(const plan::Plan &plan, uint32_t profile, uint32_
   shape.clear();
   if (!entry.dims())
     return {};
+  bool data = entry.role() == plan::Role::input || entry.role() == plan::Role::label ||
+              entry.role() == plan::Role::output;
+  if (const plan::TensorView *view = data ? viewOf(bindings, tensor) : nullptr) {
+    // Outputs may depend on symbols through arithmetic ([past + seq]) that no symbol names.
+    shape = toExtents(view->global_shape());
+    return {};
+  }
   for (const plan::Dim *dim : *entry.dims()) {
     int64_t size = dim->size();
     if (size < 0 && bindings.bindings())
