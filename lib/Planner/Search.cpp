@@ -101,7 +101,7 @@ private:
     std::vector<int> choice = best.solution.choice;
     double fastest = item.cost.seconds; // of all op choices, whatever they need
     if (item.cost.fits && c.pp > 1)
-      refine(c, best.layout, item, choice);
+      balance(c, best.layout, item, choice);
     record(item, choice);
     seen.push_back({c, fastest, item.cost.fits});
   }
@@ -132,6 +132,44 @@ private:
           refine(c, buildLayoutProblem(p, c), item, choice);
       }
       record(item, choice);
+    }
+  }
+
+  /// A pipelined step is about the sum over the stages plus (micro-batches - 1) times the slowest:
+  /// solve once more with each stage weighted as if it were the slowest, and refine what comes out.
+  void balance(const Candidate &c, const LayoutProblem &layout, Considered &item,
+               std::vector<int> &choice) {
+    const Considered start = item;
+    refine(c, layout, item, choice);
+    if (layout.nodes.size() > 256)
+      return;
+    for (int64_t slow = 0; slow < c.pp; ++slow) {
+      auto isSlow = [&](int node) {
+        const std::vector<int> &first = start.cost.firstSegment;
+        return std::upper_bound(first.begin(), first.end(), layout.nodes[node].segment) -
+                   first.begin() - 1 ==
+               slow;
+      };
+      AssignProblem weighted = layout.assign;
+      double weight = static_cast<double>(c.microBatches);
+      for (size_t i = 0; i < weighted.nodes.size(); ++i)
+        for (double &seconds : weighted.nodes[i].cost)
+          seconds *= isSlow(static_cast<int>(i)) ? weight : 1;
+      for (AssignEdge &edge : weighted.edges)
+        for (double &seconds : edge.cost)
+          seconds *= isSlow(edge.from) ? weight : 1;
+      AssignOptions assign = options.assign;
+      assign.order = order;
+      AssignSolution solved = solveAssign(weighted, assign);
+      result.steps += solved.steps;
+      Considered other = start;
+      other.cost = evaluateLayout(p, c, layout, solved.choice);
+      if (other.cost.fits)
+        refine(c, layout, other, solved.choice);
+      if (other.cost.fits && other.cost.seconds < item.cost.seconds) {
+        item.cost = other.cost;
+        choice = solved.choice;
+      }
     }
   }
 

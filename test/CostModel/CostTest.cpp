@@ -60,8 +60,9 @@ TEST(OpCost, MoreWorkIsNeverFaster) {
 }
 
 TEST(CollectiveCost, RingByHand) {
-  Machine machine = machineNamed("a100-80gb-8");
-  double bandwidth = 300e9 * 0.765, bytes = 1 << 30;
+  // V100 has no measured curve, so the ring's closed form serves.
+  Machine machine = machineNamed("v100-8");
+  double bandwidth = 150e9 * 0.9, bytes = 1 << 30;
   EXPECT_NEAR(collectiveSeconds(machine, Collective::AllReduce, bytes, {8, 1}),
               8.4e-6 + 14 * 3.4e-6 + 2 * 7.0 / 8 * bytes / bandwidth, 1e-9);
   EXPECT_NEAR(collectiveSeconds(machine, Collective::AllGather, bytes, {4, 2}),

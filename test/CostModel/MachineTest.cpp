@@ -16,7 +16,7 @@ Machine builtin(const std::string &name) {
 
 /// The built-in h100 text with one replacement.
 std::string errorAfter(const std::string &from, const std::string &to) {
-  std::string text = builtinMachines().at("h100-8");
+  std::string text = builtinMachines().at("h100");
   size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   text.replace(at, from.size(), to);
@@ -52,15 +52,15 @@ TEST(Machine, DumpParsesToTheSameMachine) {
 
 TEST(Machine, ErrorsNameLinePathFoundAllowedRemedy) {
   EXPECT_EQ(errorAfter("memory: 80 GB", "memory: 80"),
-            "machine.yaml:4: device.memory: found '80', allowed a size with a unit (B, KB, MB, GB, "
+            "machine.yaml:5: device.memory: found '80', allowed a size with a unit (B, KB, MB, GB, "
             "TB, KiB, MiB, GiB, TiB) of at least 0; write e.g. 80 GB");
   std::string unknown = errorAfter("multiprocessors", "multiprocesors");
-  EXPECT_NE(unknown.find("machine.yaml:6: device.multiprocesors: found an unknown key"),
+  EXPECT_NE(unknown.find("machine.yaml:7: device.multiprocesors: found an unknown key"),
             std::string::npos)
       << unknown;
   EXPECT_NE(errorAfter("bf16: 989 TFLOP/s", "bf17: 989 TFLOP/s").find("device.peak.bf17"),
             std::string::npos);
-  EXPECT_NE(errorAfter("{devices: 8}", "{devices: 0}").find("node.devices: found '0'"),
+  EXPECT_NE(errorAfter("{devices: 8,", "{devices: 0,").find("node.devices: found '0'"),
             std::string::npos);
   EXPECT_NE(errorAfter("bandwidth: 450 GB/s", "bandwidth: fast").find("links.intra.bandwidth"),
             std::string::npos);

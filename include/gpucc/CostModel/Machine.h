@@ -1,11 +1,12 @@
 //===- Machine.h - what a plan runs on --------------------------*- C++ -*-===//
 //
-// What: the numbers of machine.yaml as plain values: one kind of device, how many per node, how
-// many nodes, and the two classes of links. Everything the cost model knows about hardware is here.
+// What: the numbers of machine.yaml as plain values: kinds of devices, how many per node, how many
+// nodes, the links inside and between nodes. Everything the cost model knows about hardware is
+// here. The built-in ones are the files of lib/CostModel/data/machines.
 //
-// Example (shortened; the built-in files in `builtinMachines()` are complete):
+// Example (shortened; the built-in files are complete):
 //
-//     name: h100-8
+//     name: h100
 //     device:
 //       kind: h100-sxm
 //       memory: 80 GB
@@ -36,16 +37,21 @@ namespace gpucc::cost {
 /// large, aligned kernel reaches.
 struct DeviceKind {
   std::string kind;
+  std::string architecture; ///< volta, turing, ampere, ada, hopper, blackwell: its constants
   double memoryBytes = 0;
   double memoryBandwidth = 0; ///< bytes per second
   int multiprocessors = 1;
+  double l2Bytes = 0;
   double launchSeconds = 0;     ///< fixed device time of one kernel inside a CUDA Graph
   std::map<DType, double> peak; ///< FLOP per second of the matrix unit, by operand type
   double tf32Peak = 0;          ///< f32 operands rounded to tf32 on matrix units; 0: none
+  double fourBitPeak = 0;       ///< 4-bit floats; 0: none
   double aluPeak = 0;           ///< FLOP per second of the vector unit, f32
   double specialPeak = 0;       ///< exp, sqrt, division per second
   double matrixEfficiency = 0.7;
   double memoryEfficiency = 0.75;
+  bool ownMatrixEfficiency = false; ///< given by the file, not by the calibration
+  bool ownMemoryEfficiency = false;
   double contextBytes = 0; ///< driver, library and communicator memory that no plan can use
 
   /// Peak for a type; the nearest wider float when the device has no unit for it.
@@ -59,18 +65,46 @@ struct LinkClass {
   double latencySeconds = 0; ///< per collective
   double hopSeconds = 0;     ///< per step of a ring or tree
   double efficiency = 0.8;
+  double nvlsBandwidth = 0; ///< bus bandwidth when the switch reduces (NVLS); 0: it cannot
+};
+
+/// One level of switches above the nodes: groups of `nodes` nodes keep the full rate among
+/// themselves; what leaves the group shares 1/oversubscription of it.
+struct NetworkTier {
+  std::string name;
+  int nodes = 1;
+  double oversubscription = 1;
+  double hopSeconds = 0; ///< added to a step that crosses it
+};
+
+/// Nodes of one kind. A mixed machine has several.
+struct NodeGroup {
+  DeviceKind device;
+  int devicesPerNode = 1;
+  int nodes = 1;
+  int numa = 1;
+  int nics = 0;
+  LinkClass intra;
+  double pricePerHour = 0; ///< of one device; 0: not given
 };
 
 struct Machine {
   std::string name;
-  DeviceKind device;
+  DeviceKind device; ///< of the first (usually only) group of nodes, as the fields below
   int devicesPerNode = 1;
   int nodes = 1;
+  int numa = 1;                     ///< NUMA domains of a node
+  int nics = 0;                     ///< network cards of a node; 0: not said
   LinkClass intra, inter;           ///< inside a node, between nodes
   double pricePerHour = 0;          ///< of one device; 0: not given
+  std::vector<NetworkTier> tiers;   ///< smallest first
+  std::vector<NodeGroup> moreNodes; ///< nodes of other kinds
   std::vector<std::string> sources; ///< where the numbers come from
 
-  int numDevices() const { return devicesPerNode * nodes; }
+  int numDevices() const;
+  bool mixed() const { return !moreNodes.empty(); }
+  /// All groups, the first one first.
+  std::vector<NodeGroup> groups() const;
   std::string check() const;
   std::string dump() const; ///< machine.yaml that parses to an equal machine
 };
@@ -80,9 +114,9 @@ using MachineOrError = std::variant<Machine, std::string>;
 
 /// `origin` names the text in messages (a file name).
 MachineOrError parseMachine(const std::string &text, const std::string &origin);
-/// A built-in name ("h100-8", "a100-80gb-8", "v100-8", optionally with "xN" nodes: "h100-8x4") or a
-/// path of a machine.yaml.
-MachineOrError loadMachine(const std::string &nameOrPath);
+/// A built-in name ("h100", "a100-80gb"; "h100-8" is the same; "h100x4": four nodes) or a path of a
+/// machine.yaml. `gpus` > 0: as many nodes as that takes (a part of one node when fewer).
+MachineOrError loadMachine(const std::string &nameOrPath, int gpus = 0);
 
 /// Names of the built-in machines and their texts.
 const std::map<std::string, std::string> &builtinMachines();
