@@ -1,0 +1,98 @@
+//===- Layout.h - how a workload lies on ranks ------------------*- C++ -*-===//
+//
+// What: the degrees of parallelism, the pipeline schedule, the micro-batch, what is sharded,
+// recomputed or moved to the host, and the recipe (precision, kernels, overlap) of the stack that
+// runs it. One layout is one layout.yaml.
+//
+// Example, 64 ranks:
+//
+//     tp: 8
+//     pp: 4
+//     dp: 2
+//     schedule: interleaved
+//     virtual-stages: 2
+//     micro-batch: 1
+//     global-batch: 128
+//     zero: 1
+//     recompute: selective
+//
+// Ranks are numbered tensor parallel innermost, then context, data, pipeline: a tp group has stride
+// 1, cp stride tp, dp stride tp * cp, pp stride tp * cp * dp. Experts lie on the ranks of one
+// stage: an ep group is consecutive (stride expertTp).
+//
+//===----------------------------------------------------------------------===//
+#ifndef GPUCC_WORKLOAD_LAYOUT_H
+#define GPUCC_WORKLOAD_LAYOUT_H
+
+#include "gpucc/CostModel/Cost.h"
+#include "gpucc/Solvers/Schedules.h"
+#include "gpucc/Workload/Workload.h"
+
+namespace gpucc::workload {
+
+enum class Precision { F32, Tf32, F16, BF16, F8 }; ///< F8: block linear layers; the rest BF16
+enum class Recompute { None, Selective, Full };    ///< Selective: the attention core
+const char *name(Precision precision);             ///< "f32", "tf32", "f16", "bf16", "f8"
+const char *name(Recompute recompute);             ///< "none", "selective", "full"
+
+/// What the software stack does; not part of the search.
+struct Recipe {
+  Precision precision = Precision::BF16;
+  bool flashAttention = true;   ///< false: scores are written to memory
+  bool fusedPointwise = true;   ///< false: every elementwise op is a kernel of its own
+  bool cudaGraphs = false;      ///< kernels are launched by a graph, not by the host one by one
+  int gradientBytes = 4;        ///< of an accumulated and reduced gradient element
+  int optimizerBytes = 12;      ///< per element: f32 master and two moments
+  bool overlapGradients = true; ///< data-parallel traffic runs beside the backward pass
+  bool overlapTensor = false;   ///< tensor-parallel collectives are cut up and run beside matmuls
+  bool overlapExperts = false;  ///< all-to-alls of one micro-batch run beside another's compute
+  bool operator==(const Recipe &) const = default;
+};
+
+struct Layout {
+  int64_t tp = 1, cp = 1, ep = 1, pp = 1, dp = 1;
+  bool sequenceParallel = true; ///< norms and residuals are split over tp along the sequence
+  int64_t expertTp = 1;         ///< tensor parallelism inside one expert
+  solvers::ScheduleKind schedule = solvers::ScheduleKind::OneFOneB;
+  int64_t virtualStages = 1;
+  int64_t microBatch = 1, globalBatch = 1; ///< sequences
+  int zeroStage = 0;                       ///< 1: optimizer, 2: + gradients, 3: + parameters
+  int64_t zeroGroup = 0; ///< ranks that share one copy; 0: all data-parallel ranks
+  Recompute recompute = Recompute::None;
+  int64_t recomputeLayers = -1;     ///< layers per stage that recompute; -1: all
+  double offloadOptimizer = 0;      ///< share of the optimizer state kept in host memory
+  double offloadActivations = 0;    ///< share of the activations moved out and back
+  std::vector<int64_t> stageLayers; ///< layers of each stage; empty: `layersOfStages` decides
+  Recipe recipe;
+
+  int64_t ranks() const { return tp * cp * pp * dp; }
+  int64_t microBatches() const;            ///< per data-parallel rank and step, rounded up
+  int64_t tokens(const Workload &w) const; ///< of a micro-batch on one rank of a tp group
+  int64_t sequenceShards() const { return sequenceParallel ? tp : 1; }
+  int64_t expertData() const; ///< ranks that hold the same experts
+  std::string dump() const;   ///< layout.yaml
+  std::string line() const;   ///< one line for tables: "tp8 pp4 dp2 interleaved x2 mb1 zero1 ..."
+  bool operator==(const Layout &) const = default;
+};
+
+enum class Axis { Tensor, Context, Expert, ExpertTensor, Data, Gradient, ExpertData, Pipeline };
+/// The ranks of one group along an axis. Gradient = data and context together.
+cost::RankGroup groupOf(const Layout &layout, Axis axis);
+
+/// Layers of each of the pp stages: `stageLayers`, or an even split; a remainder goes to the middle
+/// stages first, because the first also embeds and the last also makes logits.
+std::vector<int64_t> layersOfStages(const Workload &workload, const Layout &layout);
+
+using LayoutOrError = std::variant<Layout, std::string>;
+LayoutOrError parseLayout(const std::string &text, const std::string &origin);
+LayoutOrError loadLayout(const std::string &path);
+/// "tp=8,pp=4,micro-batch=1": sets those keys of `layout`; empty when fine. The keys are those of
+/// layout.yaml.
+std::string applyPins(const std::string &text, Layout &layout, std::vector<std::string> &keys);
+
+/// Which rule the pair breaks and the nearest layout that works; empty when fine. `ranks` > 0: the
+/// layout must use exactly so many.
+std::string checkLayout(const Workload &workload, const Layout &layout, int64_t ranks = 0);
+
+} // namespace gpucc::workload
+#endif // GPUCC_WORKLOAD_LAYOUT_H

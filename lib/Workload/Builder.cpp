@@ -1,0 +1,144 @@
+//===- Builder.cpp - products, pointwise ops, collectives -----------------===//
+//
+// Bytes: a product reads both operands and writes its result once. A weight gradient is added into
+// an accumulator of `gradientBytes` per element (read and written). fp8 products read operands of
+// one byte and pay a pass that quantizes and transposes the activation.
+//
+//===----------------------------------------------------------------------===//
+#include "Builder.h"
+#include <cmath>
+
+namespace gpucc::workload {
+
+Builder::Builder(const Workload &workload, const Layout &layout, BlockWork &block)
+    : w(workload), l(layout), block(block) {
+  T = static_cast<double>(layout.tokens(workload));
+  Tn = T / static_cast<double>(layout.sequenceShards());
+  h = static_cast<double>(workload.hidden);
+  bool wide =
+      layout.recipe.precision == Precision::F32 || layout.recipe.precision == Precision::Tf32;
+  activation = wide ? 4 : 2;
+  tp = layout.tp;
+}
+
+cost::OpWork Builder::product(double m, double n, double k, double batch, DType type,
+                              double outBytes) {
+  cost::OpWork work;
+  work.kind = cost::OpKind::Matmul;
+  double in = bitWidth(type) / 8.0;
+  work.facts.matrixFlops = 2 * m * n * k * batch;
+  work.facts.matrixType = type;
+  work.facts.m = static_cast<int64_t>(m);
+  work.facts.n = static_cast<int64_t>(n);
+  work.facts.k = static_cast<int64_t>(k);
+  work.facts.batch = static_cast<int64_t>(batch);
+  work.facts.bytesRead = batch * (m * k + k * n) * in;
+  work.facts.bytesWritten = batch * m * n * outBytes;
+  return work;
+}
+
+namespace {
+DType typeOf(Precision precision, bool lowPrecision) {
+  switch (precision) {
+  case Precision::F32:
+  case Precision::Tf32:
+    return DType::F32;
+  case Precision::F16:
+    return DType::F16;
+  case Precision::BF16:
+    return DType::BF16;
+  case Precision::F8:
+    return lowPrecision ? DType::F8E4M3 : DType::BF16;
+  }
+  return DType::BF16;
+}
+
+cost::OpWork pass(double bytesRead, double bytesWritten, double elements, double kernels) {
+  cost::OpWork work;
+  work.kind = cost::OpKind::Pointwise;
+  work.facts.bytesRead = bytesRead;
+  work.facts.bytesWritten = bytesWritten;
+  work.facts.aluFlops = elements;
+  work.launches = kernels;
+  return work;
+}
+} // namespace
+
+BlockOp &Builder::matmul(const std::string &name, double m, double n, double k, double batch,
+                         double keptInputBytes, bool lowPrecision) {
+  DType type = typeOf(l.recipe.precision, lowPrecision);
+  BlockOp op;
+  op.name = name;
+  op.forward = product(m, n, k, batch, type, activation);
+  op.backwardInput.push_back(product(m, k, n, batch, type, activation));
+  op.backwardWeight.push_back(product(k, n, m, batch, type, 2.0 * l.recipe.gradientBytes));
+  if (type == DType::F8E4M3) { // quantize and transpose the input, later the output's gradient
+    op.forward.facts.bytesRead += batch * m * k * 2;
+    op.forward.facts.bytesWritten += batch * m * k;
+    op.backwardInput[0].facts.bytesRead += batch * m * n * 2;
+    op.backwardInput[0].facts.bytesWritten += batch * m * n * 2;
+  }
+  op.savedBytes = keptInputBytes >= 0 ? keptInputBytes : batch * m * k * activation;
+  block.ops.push_back(op);
+  return block.ops.back();
+}
+
+BlockOp &Builder::pointwise(const std::string &name, double elements, double reads, double writes,
+                            double backwardReads, double backwardWrites, double keptBytes,
+                            double eagerKernels, double bytesPer) {
+  double per = elements * (bytesPer > 0 ? bytesPer : activation);
+  bool fused = l.recipe.fusedPointwise;
+  double kernels = fused ? 1 : eagerKernels;
+  // An unfused kernel reads one tensor and writes one; the fused one only its own ends.
+  double read = fused ? reads * per : std::max(reads, eagerKernels) * per;
+  double written = fused ? writes * per : std::max(writes, eagerKernels) * per;
+  double backRead = fused ? backwardReads * per : std::max(backwardReads, 1.5 * eagerKernels) * per;
+  double backWritten = fused ? backwardWrites * per : std::max(backwardWrites, eagerKernels) * per;
+  BlockOp op;
+  op.name = name;
+  op.forward = pass(read, written, elements * eagerKernels, kernels);
+  op.backwardInput.push_back(pass(backRead, backWritten, elements * eagerKernels, kernels));
+  op.savedBytes = keptBytes * (fused ? 1 : 1 + 0.5 * (eagerKernels - 1));
+  block.ops.push_back(op);
+  return block.ops.back();
+}
+
+void Builder::norm(const std::string &name, double rows, double width) {
+  // Forward reads and writes; backward reads input and gradient, writes a gradient, and a second
+  // kernel sums the parameter gradients.
+  BlockOp &op = pointwise(name, rows * width, 1, 1, 3, 1, rows * width * activation,
+                          w.norm == NormKind::Layer ? 1 : 4);
+  op.backwardInput[0].launches += 1;
+  parameters(width * (w.norm == NormKind::Layer ? 2 : 1));
+}
+
+void Builder::collective(const std::string &name, Pass pass, cost::Collective kind, Axis axis,
+                         double bytes, bool beside) {
+  if (groupOf(l, axis).size > 1 && bytes > 0)
+    block.collectives.push_back({name, pass, kind, axis, bytes, beside});
+}
+
+void Builder::enterTensor(const std::string &name) {
+  double bytes = T * h * activation;
+  if (l.sequenceParallel) {
+    collective(name, Pass::Forward, cost::Collective::AllGather, Axis::Tensor, bytes, true);
+    // Backward: the input is gathered again for the weight gradient (beside the input gradient),
+    // and the input's gradient is scattered.
+    collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, bytes, true);
+    collective(name, Pass::Backward, cost::Collective::ReduceScatter, Axis::Tensor, bytes, true);
+  } else {
+    collective(name, Pass::Backward, cost::Collective::AllReduce, Axis::Tensor, bytes, true);
+  }
+}
+
+void Builder::leaveTensor(const std::string &name) {
+  double bytes = T * h * activation;
+  if (l.sequenceParallel) {
+    collective(name, Pass::Forward, cost::Collective::ReduceScatter, Axis::Tensor, bytes, true);
+    collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, bytes, true);
+  } else {
+    collective(name, Pass::Forward, cost::Collective::AllReduce, Axis::Tensor, bytes, true);
+  }
+}
+
+} // namespace gpucc::workload

@@ -1,0 +1,315 @@
+//===- Expand.cpp - attention, MLP, experts, embedding, head --------------===//
+//
+// One function per part, in the order in which the ops run. Kept bytes follow Korthikanti et al.
+// 2022, section 4: what each op's backward reads, distinct tensors once.
+//
+//===----------------------------------------------------------------------===//
+#include "gpucc/Workload/Expand.h"
+#include "Builder.h"
+#include <algorithm>
+
+namespace gpucc::workload {
+
+double BlockWork::matrixFlops() const {
+  double sum = 0;
+  for (const BlockOp &op : ops)
+    sum += op.forward.facts.matrixFlops;
+  return sum;
+}
+
+double BlockWork::savedBytes(Recompute mode) const {
+  if (mode == Recompute::Full)
+    return inputBytes;
+  double sum = 0;
+  for (const BlockOp &op : ops)
+    if (mode == Recompute::None || !op.core)
+      sum += op.savedBytes;
+  return sum;
+}
+
+std::vector<BlockKind> blocksOf(const Workload &workload) {
+  std::vector<BlockKind> blocks = {{BlockPart::Embedding}};
+  for (int64_t i = 0; i < workload.layers + workload.predictAhead; ++i) {
+    int64_t layer = std::min(i, workload.layers - 1);
+    blocks.push_back(
+        {BlockPart::Layer, workload.layerHasExperts(layer), workload.layerIsWindowed(layer)});
+  }
+  blocks.push_back({BlockPart::Head});
+  return blocks;
+}
+
+double boundaryBytes(const Workload &workload, const Layout &layout) {
+  BlockWork none;
+  Builder b(workload, layout, none);
+  return b.Tn * b.h * b.activation;
+}
+
+namespace {
+
+/// Local sizes of the attention of one tp rank.
+struct AttentionSizes {
+  double heads, keyHeads, queryWidth, keyWidth, valueWidth, queryDim, valueDim;
+  AttentionSizes(const Workload &w, const Layout &l) {
+    heads = std::max<int64_t>(1, w.heads / l.tp);
+    keyHeads = std::max<int64_t>(1, (w.isLatent() ? w.heads : w.kvHeads) / l.tp);
+    queryDim = static_cast<double>(w.queryDim());
+    valueDim = static_cast<double>(w.valueDim());
+    queryWidth = heads * queryDim;
+    keyWidth = keyHeads * queryDim;
+    valueWidth = keyHeads * valueDim;
+  }
+};
+
+void flashCore(const Workload &w, const Layout &l, Builder &b, const AttentionSizes &a,
+               bool windowed, BlockWork &block) {
+  double rows = static_cast<double>(w.sequence / l.cp), keys = w.averageKeys(windowed);
+  BlockOp op;
+  op.name = "attention.core";
+  op.core = true;
+  cost::OpWork &f = op.forward;
+  f.kind = cost::OpKind::Attention;
+  f.headDim = static_cast<int64_t>(a.queryDim);
+  f.sequence = w.sequence;
+  f.facts.batch = static_cast<int64_t>(static_cast<double>(l.microBatch) * a.heads);
+  f.facts.m = static_cast<int64_t>(rows);
+  f.facts.n = w.sequence;
+  f.facts.k = static_cast<int64_t>(a.queryDim);
+  bool wide = b.activation > 2;
+  f.facts.matrixType = wide                                   ? DType::F32
+                       : l.recipe.precision == Precision::F16 ? DType::F16
+                                                              : DType::BF16;
+  f.facts.matrixFlops =
+      2 * static_cast<double>(f.facts.batch) * rows * keys * (a.queryDim + a.valueDim);
+  double in = b.T * (a.queryWidth + a.keyWidth + a.valueWidth) * b.activation;
+  double out = b.T * a.heads * a.valueDim * b.activation;
+  f.facts.bytesRead = in;
+  f.facts.bytesWritten = out;
+  cost::OpWork back = f;
+  back.backward = true;
+  back.facts.matrixFlops *= 2.5; // scores again, then four products
+  back.facts.bytesRead = in + 2 * out;
+  back.facts.bytesWritten = in;
+  back.launches = 3;
+  op.backwardInput.push_back(back);
+  op.savedBytes = b.T * a.heads * 4; // the log of each row's sum; q, k, v are kept by their makers
+  block.ops.push_back(op);
+  // Ring attention: the other ranks' keys and values pass by; gradients return the same way.
+  double kv = static_cast<double>(l.cp) * b.T * (a.keyWidth + a.valueWidth) * b.activation;
+  b.collective("attention.core", Pass::Forward, cost::Collective::AllGather, Axis::Context, kv,
+               true);
+  b.collective("attention.core", Pass::Backward, cost::Collective::AllGather, Axis::Context, kv,
+               true);
+  b.collective("attention.core", Pass::Backward, cost::Collective::ReduceScatter, Axis::Context, kv,
+               true);
+}
+
+void unfusedCore(const Workload &w, const Layout &l, Builder &b, const AttentionSizes &a,
+                 BlockWork &block) {
+  double rows = static_cast<double>(w.sequence / l.cp), keys = static_cast<double>(w.sequence);
+  double batch = static_cast<double>(l.microBatch) * a.heads;
+  double scores = batch * rows * keys;
+  auto core = [](BlockOp &op) { op.core = true; };
+  auto square = [&](const char *name, double n, double k) {
+    BlockOp &op = b.matmul(name, rows, n, k, batch, 0, false);
+    op.core = true;
+    // Both operands are activations: two products backward, none for a weight.
+    op.backwardInput.push_back(op.backwardWeight[0]);
+    op.backwardInput[1].facts.bytesWritten = batch * n * k * b.activation;
+    op.backwardWeight.clear();
+  };
+  square("attention.scores", keys, a.queryDim);
+  core(b.pointwise("attention.softmax", scores, 1, 1, 2, 1, scores * b.activation, 3));
+  if (w.dropout) {
+    BlockOp &op =
+        b.pointwise("attention.dropout", scores, 1, 1.5, 1.5, 1, scores * (1 + b.activation), 1);
+    core(op);
+  }
+  square("attention.values", a.valueDim, keys);
+}
+
+void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block) {
+  AttentionSizes a(w, l);
+  double h = b.h, T = b.T, e = b.activation;
+  b.norm("attention.norm", b.Tn, h);
+  b.enterTensor("attention.qkv");
+  if (w.isLatent()) {
+    double q = static_cast<double>(w.latent.queryRank), kv = static_cast<double>(w.latent.kvRank);
+    double rope = static_cast<double>(w.latent.ropeDim),
+           nope = static_cast<double>(w.latent.nopeDim);
+    double kept = b.Tn * h * e;
+    if (q > 0) {
+      b.matmul("attention.query-down", T, q, h, 1, kept);
+      b.norm("attention.query-norm", T, q);
+      b.matmul("attention.query-up", T, a.queryWidth, q);
+      b.parameters(h * q + q * a.queryWidth);
+    } else {
+      b.matmul("attention.query", T, a.queryWidth, h, 1, kept);
+      b.parameters(h * a.queryWidth);
+    }
+    b.matmul("attention.kv-down", T, kv + rope, h, 1, 0);
+    b.norm("attention.kv-norm", T, kv);
+    b.matmul("attention.kv-up", T, a.heads * (nope + a.valueDim), kv);
+    b.parameters(h * (kv + rope) + kv * a.heads * (nope + a.valueDim));
+    // The shared rotary part is copied to every head and joined to the rest.
+    b.pointwise("attention.rope", T * (a.queryWidth + a.keyWidth), 1, 1, 1, 1, 0, 4);
+  } else {
+    double n = a.queryWidth + a.keyWidth + a.valueWidth;
+    b.matmul("attention.qkv", T, n, h, 1, b.Tn * h * e);
+    b.parameters(h * n + (w.qkvBiases ? n : 0));
+    if (w.qkNorm) {
+      b.norm("attention.query-key-norm", T * (a.heads + a.keyHeads), a.queryDim);
+      b.parameters(a.queryDim); // one for queries, one for keys
+    }
+    if (w.positions == Positions::Rope)
+      b.pointwise("attention.rope", T * (a.queryWidth + a.keyWidth), 1, 1, 1, 1, 0, 4);
+  }
+  // Queries, keys and values are kept whatever happens to the core.
+  block.ops.back().savedBytes += T * (a.queryWidth + a.keyWidth + a.valueWidth) * e;
+  if (l.recipe.flashAttention)
+    flashCore(w, l, b, a, block.kind.windowed, block);
+  else
+    unfusedCore(w, l, b, a, block);
+  double out = a.heads * a.valueDim;
+  b.matmul("attention.out", T, h, out);
+  b.parameters(out * h + (w.outBias ? h : 0));
+  b.leaveTensor("attention.out");
+  if (w.normsPerLayer > 2)
+    b.norm("attention.post-norm", b.Tn, h);
+  b.pointwise("attention.residual", b.Tn * h, 2, 1, 1, 1, w.dropout ? b.Tn * h : 0,
+              w.dropout ? 3 : 1);
+}
+
+/// Up, activation, down of `m` rows, `batch` experts of width `f`. Returns local weight elements.
+double gatedOrPlain(const Workload &w, Builder &b, const std::string &prefix, double m, double f,
+                    double batch, double keptInput) {
+  double up = w.gated ? 2 * f : f, e = b.activation, rows = m * batch;
+  b.matmul(prefix + ".up", m, up, b.h, batch, keptInput);
+  b.pointwise(prefix + ".activation", rows * f, w.gated ? 2 : 1, 1, w.gated ? 3 : 2,
+              w.gated ? 2 : 1, rows * up * e, w.gated ? 2 : 2);
+  b.matmul(prefix + ".down", m, b.h, f, batch);
+  return batch * (up * b.h + f * b.h);
+}
+
+void denseMlp(const Workload &w, const Layout &l, Builder &b) {
+  double f = static_cast<double>(w.ffn) / static_cast<double>(l.tp);
+  b.norm("mlp.norm", b.Tn, b.h);
+  b.enterTensor("mlp.up");
+  b.parameters(gatedOrPlain(w, b, "mlp", b.T, f, 1, b.Tn * b.h * b.activation));
+  if (w.biases)
+    b.parameters(f * (w.gated ? 2 : 1) + b.h);
+  b.leaveTensor("mlp.down");
+  if (w.normsPerLayer > 2)
+    b.norm("mlp.post-norm", b.Tn, b.h);
+  b.pointwise("mlp.residual", b.Tn * b.h, 2, 1, 1, 1, w.dropout ? b.Tn * b.h : 0,
+              w.dropout ? 3 : 1);
+}
+
+void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block) {
+  double e = b.activation, h = b.h, rows = b.Tn * static_cast<double>(w.moe.topK);
+  double E = static_cast<double>(w.moe.count), local = std::max(1.0, E / static_cast<double>(l.ep));
+  b.norm("mlp.norm", b.Tn, h);
+  b.matmul("experts.router", b.Tn, E, h, 1, b.Tn * h * e, false);
+  b.parameters(h * E + (w.moe.correctionBias ? E : 0));
+  b.pointwise("experts.choose", b.Tn * E, 2, 1, 2, 1, b.Tn * E * 4, 8, 4);
+  b.pointwise("experts.permute", rows * h, 1, 1, 1, 1, 0, 4);
+  // Every rank sends its rows to the ranks of their experts and gets as many back.
+  b.collective("experts.dispatch", Pass::Forward, cost::Collective::AllToAll, Axis::Expert,
+               rows * h * e, l.recipe.overlapExperts);
+  b.collective("experts.dispatch", Pass::Backward, cost::Collective::AllToAll, Axis::Expert,
+               rows * h * e, l.recipe.overlapExperts);
+  double etp = static_cast<double>(l.expertTp);
+  double f = static_cast<double>(w.moe.hidden) / etp;
+  double perExpert = std::max(1.0, rows * etp / local);
+  b.collective("experts.up", Pass::Forward, cost::Collective::AllGather, Axis::ExpertTensor,
+               rows * etp * h * e);
+  b.collective("experts.up", Pass::Backward, cost::Collective::ReduceScatter, Axis::ExpertTensor,
+               rows * etp * h * e);
+  block.expertParameters += gatedOrPlain(w, b, "experts", perExpert, f, local, rows * etp * h * e);
+  b.collective("experts.down", Pass::Forward, cost::Collective::ReduceScatter, Axis::ExpertTensor,
+               rows * etp * h * e);
+  b.collective("experts.down", Pass::Backward, cost::Collective::AllGather, Axis::ExpertTensor,
+               rows * etp * h * e);
+  b.collective("experts.combine", Pass::Forward, cost::Collective::AllToAll, Axis::Expert,
+               rows * h * e, l.recipe.overlapExperts);
+  b.collective("experts.combine", Pass::Backward, cost::Collective::AllToAll, Axis::Expert,
+               rows * h * e, l.recipe.overlapExperts);
+  b.pointwise("experts.combine", rows * h, 1, 0.5, 1, 1, rows * h * e, 4);
+  if (w.moe.shared > 0) {
+    double width = static_cast<double>(w.moe.shared * w.moe.hidden) / static_cast<double>(l.tp);
+    b.enterTensor("shared.up");
+    b.parameters(gatedOrPlain(w, b, "shared", b.T, width, 1, 0));
+    if (w.moe.sharedGate)
+      b.parameters(h);
+    b.leaveTensor("shared.down");
+  }
+  b.pointwise("mlp.residual", b.Tn * h, w.moe.shared > 0 ? 3 : 2, 1, 1, 1, 0, 1);
+}
+
+void embedding(const Workload &w, const Layout &l, Builder &b, BlockWork &block) {
+  double rows = static_cast<double>(w.vocab) / static_cast<double>(l.tp);
+  b.parameters(rows * b.h);
+  // Gather; backward adds into the rows that occurred.
+  b.pointwise("embedding.gather", b.T * b.h, 1, 1, 2, 1, b.T * 8, 4);
+  if (w.positions == Positions::Learned) {
+    b.parameters(static_cast<double>(w.maxPositions > 0 ? w.maxPositions : w.sequence) * b.h);
+    b.pointwise("embedding.positions", b.T * b.h, 2, 1, 1, 1, 0, 1);
+  }
+  double bytes = b.T * b.h * b.activation;
+  b.collective("embedding.gather", Pass::Forward,
+               l.sequenceParallel ? cost::Collective::ReduceScatter : cost::Collective::AllReduce,
+               Axis::Tensor, bytes);
+  if (l.sequenceParallel)
+    b.collective("embedding.gather", Pass::Backward, cost::Collective::AllGather, Axis::Tensor,
+                 bytes);
+  if (w.embeddingNorm)
+    b.norm("embedding.norm", b.Tn, b.h);
+  if (w.dropout)
+    b.pointwise("embedding.dropout", b.Tn * b.h, 1, 1.5, 1.5, 1, b.Tn * b.h, 1);
+  block.inputBytes = b.T * 8;
+}
+
+void head(const Workload &w, const Layout &l, Builder &b) {
+  double columns = static_cast<double>(w.vocab) / static_cast<double>(l.tp);
+  b.norm("head.norm", b.Tn, b.h);
+  double bytes = b.T * b.h * b.activation;
+  if (l.sequenceParallel) {
+    b.collective("head.logits", Pass::Forward, cost::Collective::AllGather, Axis::Tensor, bytes);
+    b.collective("head.logits", Pass::Backward, cost::Collective::ReduceScatter, Axis::Tensor,
+                 bytes);
+  } else {
+    b.collective("head.logits", Pass::Backward, cost::Collective::AllReduce, Axis::Tensor, bytes);
+  }
+  b.matmul("head.logits", b.T, columns, b.h, 1, b.Tn * b.h * b.activation, false);
+  if (!w.tied)
+    b.parameters(columns * b.h);
+  // Cast to f32, maximum, exponentials and sum, loss; backward: softmax minus one-hot, cast.
+  b.pointwise("head.loss", b.T * columns, 2.5, 1.5, 1, 1.5, b.T * columns * 4, 5, 4);
+  b.collective("head.loss", Pass::Forward, cost::Collective::AllReduce, Axis::Tensor, b.T * 4 * 3);
+}
+
+} // namespace
+
+BlockWork expandBlock(const Workload &workload, const Layout &layout, BlockKind kind) {
+  BlockWork block;
+  block.kind = kind;
+  Builder b(workload, layout, block);
+  block.inputBytes = b.Tn * b.h * b.activation;
+  switch (kind.part) {
+  case BlockPart::Embedding:
+    embedding(workload, layout, b, block);
+    break;
+  case BlockPart::Layer:
+    attention(workload, layout, b, block);
+    if (kind.experts)
+      expertMlp(workload, layout, b, block);
+    else
+      denseMlp(workload, layout, b);
+    break;
+  case BlockPart::Head:
+    head(workload, layout, b);
+    break;
+  }
+  return block;
+}
+
+} // namespace gpucc::workload
