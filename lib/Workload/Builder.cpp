@@ -120,24 +120,26 @@ void Builder::collective(const std::string &name, Pass pass, cost::Collective ki
 
 void Builder::enterTensor(const std::string &name) {
   double bytes = T * h * activation;
+  bool cut = l.recipe.overlapTensor;
   if (l.sequenceParallel) {
-    collective(name, Pass::Forward, cost::Collective::AllGather, Axis::Tensor, bytes, true);
-    // Backward: the input is gathered again for the weight gradient (beside the input gradient),
-    // and the input's gradient is scattered.
+    collective(name, Pass::Forward, cost::Collective::AllGather, Axis::Tensor, bytes, cut);
+    // Backward: the input is gathered again for the weight gradient, beside the input gradient;
+    // the input's gradient is scattered.
     collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, bytes, true);
-    collective(name, Pass::Backward, cost::Collective::ReduceScatter, Axis::Tensor, bytes, true);
+    collective(name, Pass::Backward, cost::Collective::ReduceScatter, Axis::Tensor, bytes, cut);
   } else {
-    collective(name, Pass::Backward, cost::Collective::AllReduce, Axis::Tensor, bytes, true);
+    collective(name, Pass::Backward, cost::Collective::AllReduce, Axis::Tensor, bytes, cut);
   }
 }
 
 void Builder::leaveTensor(const std::string &name) {
   double bytes = T * h * activation;
+  bool cut = l.recipe.overlapTensor;
   if (l.sequenceParallel) {
-    collective(name, Pass::Forward, cost::Collective::ReduceScatter, Axis::Tensor, bytes, true);
-    collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, bytes, true);
+    collective(name, Pass::Forward, cost::Collective::ReduceScatter, Axis::Tensor, bytes, cut);
+    collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, bytes, cut);
   } else {
-    collective(name, Pass::Forward, cost::Collective::AllReduce, Axis::Tensor, bytes, true);
+    collective(name, Pass::Forward, cost::Collective::AllReduce, Axis::Tensor, bytes, cut);
   }
 }
 

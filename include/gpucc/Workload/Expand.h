@@ -42,7 +42,7 @@ struct BlockCollective {
   cost::Collective kind = cost::Collective::AllReduce;
   Axis axis = Axis::Tensor;
   double bytes = 0;          ///< of the full tensor, as `cost::collectiveSeconds` counts
-  bool besideMatmul = false; ///< may run beside its op (recipe.overlapTensor, ring attention)
+  bool beside = false; ///< runs beside the compute of its op and is only partly waited for
 };
 
 struct BlockWork {
