@@ -50,7 +50,7 @@ std::vector<int64_t> layersOfStages(const Workload &w, const Layout &l) {
     return l.stageLayers;
   int64_t all = w.layers + w.predictAhead, p = l.pp;
   std::vector<int64_t> stages(static_cast<size_t>(p), all / p);
-  // The rest goes to stages 1, 2, ..., then the last but nothing to stage 0 unless all others have.
+  // The rest goes to stages 1, 2, ...; the last one and then stage 0 come at the end.
   for (int64_t i = 0; i < all % p; ++i)
     ++stages[static_cast<size_t>((i + 1) % p)];
   return stages;
@@ -210,11 +210,14 @@ std::string checkSchedule(const Workload &w, const Layout &l) {
     return problem;
   int64_t chunks = p * solvers::chunksPerRank(l.schedule, static_cast<int>(v));
   int64_t all = w.layers + w.predictAhead;
-  if (all < chunks)
+  if (l.schedule == solvers::ScheduleKind::DualPipe)
+    chunks = p; // two copies of the model
+  if (p > 1 && all + 2 < chunks)
     return "pp: found " + std::to_string(p) + " with " + std::to_string(chunks / p) +
-           " chunks per rank, allowed at most " + std::to_string(all) +
-           " chunks in all: each holds a layer; the nearest that works is pp=" +
-           std::to_string(std::max<int64_t>(1, all / (chunks / p)));
+           " chunks per rank, allowed at most " + std::to_string(all + 2) +
+           " chunks in all: each holds a layer, the embedding or the head; the nearest that works "
+           "is pp=" +
+           std::to_string(std::max<int64_t>(1, (all + 2) / (chunks / p)));
   if (!l.stageLayers.empty()) {
     int64_t sum = std::accumulate(l.stageLayers.begin(), l.stageLayers.end(), int64_t(0));
     if (static_cast<int64_t>(l.stageLayers.size()) != p || sum != all)

@@ -66,8 +66,8 @@ private:
 
 /// One chunk (virtual stage) of the pipeline, one micro-batch.
 struct ChunkCost {
-  int rank = 0;       ///< pipeline rank
-  int64_t layers = 0; ///< how many it holds
+  int rank = 0;                  ///< pipeline rank
+  int64_t layers = 0;            ///< how many it holds
   solvers::StageSeconds seconds; ///< recomputation inside backwardInput
   Parts parts;                   ///< of forward and backward together
   double keptBytes = 0;          ///< from its forward to its backward
@@ -95,10 +95,10 @@ struct RankTail {
 
 struct StepCost {
   double seconds = 0;
-  Parts parts;               ///< of the busiest pipeline rank, whole step
-  double bubbleSeconds = 0;  ///< of that rank: waiting for others, sends included
-  double sendSeconds = 0;    ///< one boundary once
-  double gatherSeconds = 0;  ///< exposed parameter traffic of ZeRO-3, whole step
+  Parts parts;              ///< of the busiest pipeline rank, whole step
+  double bubbleSeconds = 0; ///< of that rank: waiting for others, sends included
+  double sendSeconds = 0;   ///< one boundary once
+  double gatherSeconds = 0; ///< exposed parameter traffic of ZeRO-3, whole step
   double gradientSeconds = 0, gradientExposed = 0, updateSeconds = 0, offloadSeconds = 0;
   std::vector<ChunkCost> chunks;
   std::vector<RankTail> tails;
@@ -111,9 +111,7 @@ struct StepCost {
   double mfuCausal = 0; ///< the same with masked attention
   double hfu = 0;       ///< FLOP that are run, recomputation included
   double tokensPerSecond = 0;
-  const cost::RankMemory &fullestMemory() const {
-    return memory[static_cast<size_t>(fullest)];
-  }
+  const cost::RankMemory &fullestMemory() const { return memory[static_cast<size_t>(fullest)]; }
 };
 
 struct StepOptions {

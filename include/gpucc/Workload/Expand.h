@@ -41,7 +41,7 @@ struct BlockCollective {
   Pass pass = Pass::Forward;
   cost::Collective kind = cost::Collective::AllReduce;
   Axis axis = Axis::Tensor;
-  double bytes = 0;          ///< of the full tensor, as `cost::collectiveSeconds` counts
+  double bytes = 0;    ///< of the full tensor, as `cost::collectiveSeconds` counts
   bool beside = false; ///< runs beside the compute of its op and is only partly waited for
 };
 

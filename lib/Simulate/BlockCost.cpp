@@ -1,0 +1,166 @@
+//===- BlockCost.cpp - one block in seconds and bytes ---------------------===//
+#include "gpucc/CostModel/Collectives.h"
+#include "gpucc/CostModel/OpCost.h"
+#include "gpucc/Simulate/StepCost.h"
+#include <algorithm>
+
+namespace gpucc::simulate {
+
+using namespace workload;
+
+Parts &Parts::operator+=(const Parts &o) {
+  matmul += o.matmul;
+  attention += o.attention;
+  pointwise += o.pointwise;
+  host += o.host;
+  tensor += o.tensor;
+  context += o.context;
+  expert += o.expert;
+  recompute += o.recompute;
+  return *this;
+}
+
+Parts Parts::scaled(double f) const {
+  return {matmul * f, attention * f, pointwise * f, host * f,
+          tensor * f, context * f,   expert * f,    recompute * f};
+}
+
+namespace {
+
+/// Share of a collective that runs beside compute and is still waited for: the pieces at both ends
+/// have nothing to hide behind.
+constexpr double besideExposed = 0.5;
+constexpr double contextExposed = 0.1;
+
+class Pricing {
+public:
+  Pricing(const cost::Machine &machine, const Layout &layout, const cost::Calibration &calibration)
+      : machine(machine), layout(layout), calibration(calibration) {}
+
+  double add(Parts &to, const cost::OpWork &work) {
+    double seconds = cost::opCost(machine.device, work, calibration).seconds;
+    switch (work.kind) {
+    case cost::OpKind::Matmul:
+      to.matmul += seconds;
+      break;
+    case cost::OpKind::Attention:
+      to.attention += seconds;
+      break;
+    case cost::OpKind::Pointwise:
+      to.pointwise += seconds;
+      break;
+    case cost::OpKind::View:
+      break;
+    }
+    return seconds;
+  }
+
+  void add(Parts &to, const BlockCollective &c) {
+    double seconds =
+        cost::collectiveCost(machine, c.kind, c.bytes, groupOf(layout, c.axis), calibration)
+            .seconds;
+    double exposed = seconds * (c.beside ? besideExposed : 1);
+    if (c.axis == Axis::Context)
+      to.context += seconds; // set against attention at the end
+    else if (c.axis == Axis::Tensor)
+      to.tensor += exposed;
+    else
+      to.expert += exposed;
+  }
+
+  /// Ring attention hides what fits behind the core.
+  static void hideContext(Parts &parts) {
+    double all = parts.context;
+    parts.context =
+        std::max(0.0, all - parts.attention) + contextExposed * std::min(all, parts.attention);
+  }
+
+  /// The host issues operators beside the device.
+  void addHost(Parts &parts, double launches) const {
+    if (layout.recipe.cudaGraphs)
+      return;
+    double device = parts.total();
+    parts.host += cost::withHostTime(device, launches, calibration("host-seconds")) - device;
+  }
+
+private:
+  const cost::Machine &machine;
+  const Layout &layout;
+  const cost::Calibration &calibration;
+};
+
+} // namespace
+
+BlockCost blockCost(const cost::Machine &machine, const Workload &workload, const Layout &layout,
+                    BlockKind kind, const cost::Calibration &calibration) {
+  BlockWork work = expandBlock(workload, layout, kind);
+  BlockCost cost;
+  Pricing price(machine, layout, calibration);
+  Parts core;
+  double forwardLaunches = 0, inputLaunches = 0, weightLaunches = 0, coreLaunches = 0;
+  for (const BlockOp &op : work.ops) {
+    price.add(cost.forward, op.forward);
+    forwardLaunches += op.forward.launches;
+    if (op.core) {
+      price.add(core, op.forward);
+      coreLaunches += op.forward.launches;
+    }
+    for (const cost::OpWork &back : op.backwardInput) {
+      price.add(cost.backwardInput, back);
+      inputLaunches += back.launches;
+    }
+    for (const cost::OpWork &back : op.backwardWeight) {
+      price.add(cost.backwardWeight, back);
+      weightLaunches += back.launches;
+    }
+    cost.workspaceBytes = std::max(cost.workspaceBytes, op.forward.facts.bytesWritten * 2);
+  }
+  for (const BlockCollective &c : work.collectives)
+    price.add(c.pass == Pass::Forward ? cost.forward : cost.backwardInput, c);
+  Pricing::hideContext(cost.forward);
+  Pricing::hideContext(cost.backwardInput);
+  price.addHost(cost.forward, forwardLaunches);
+  price.addHost(cost.backwardInput, inputLaunches);
+  price.addHost(cost.backwardWeight, weightLaunches);
+  price.addHost(core, coreLaunches);
+  cost.coreForward = core.total();
+  cost.allForward = cost.forward.total();
+  for (Recompute mode : {Recompute::None, Recompute::Selective, Recompute::Full})
+    cost.savedBytes[static_cast<int>(mode)] = work.savedBytes(mode);
+  cost.parameters = work.parameters;
+  cost.expertParameters = work.expertParameters;
+  cost.inputBytes = work.inputBytes;
+  return cost;
+}
+
+const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &layout,
+                                 BlockKind kind) {
+  const Recipe &r = layout.recipe;
+  // dp decides nothing inside a block; the device is part of the key because machines may be mixed.
+  std::vector<int64_t> key = {static_cast<int64_t>(kind.part),
+                              kind.experts,
+                              kind.windowed,
+                              layout.tp,
+                              layout.sequenceParallel,
+                              layout.cp,
+                              layout.ep,
+                              layout.expertTp,
+                              layout.microBatch,
+                              static_cast<int64_t>(r.precision),
+                              r.flashAttention,
+                              r.fusedPointwise,
+                              r.cudaGraphs,
+                              r.gradientBytes,
+                              r.overlapTensor,
+                              r.overlapExperts,
+                              static_cast<int64_t>(machine.device.memoryBandwidth),
+                              static_cast<int64_t>(machine.device.matrixPeak(DType::BF16)),
+                              machine.devicesPerNode};
+  auto it = costs.find(key);
+  if (it == costs.end())
+    it = costs.emplace(std::move(key), blockCost(machine, workload, layout, kind, calibration))
+             .first;
+  return it->second;
+}
+
+} // namespace gpucc::simulate

@@ -1,0 +1,407 @@
+//===- StepCost.cpp - chunks, schedule, data parallelism, update ----------===//
+#include "gpucc/Simulate/StepCost.h"
+#include "gpucc/CostModel/Collectives.h"
+#include "gpucc/CostModel/OpCost.h"
+#include <algorithm>
+#include <cmath>
+
+namespace gpucc::simulate {
+
+using namespace workload;
+using cost::Collective;
+
+double peakOf(const cost::DeviceKind &device, Precision precision) {
+  switch (precision) {
+  case Precision::F32:
+    return device.matrixPeak(DType::F32);
+  case Precision::Tf32:
+    return device.tf32Peak > 0 ? device.tf32Peak : device.matrixPeak(DType::F32);
+  case Precision::F16:
+    return device.matrixPeak(DType::F16);
+  case Precision::BF16:
+    return device.matrixPeak(DType::BF16);
+  case Precision::F8:
+    return device.matrixPeak(DType::F8E4M3);
+  }
+  return 1;
+}
+
+double hardwareFlops(const Workload &w, const Layout &l) {
+  FlopCount f = countFlops(w);
+  double attention = l.recipe.flashAttention ? f.attentionCausal : f.attentionFull;
+  double once = f.linear + attention, share = 1;
+  if (l.recomputeLayers >= 0)
+    share = std::min(1.0, static_cast<double>(l.recomputeLayers * l.pp) /
+                              static_cast<double>(w.layers + w.predictAhead));
+  double again = l.recompute == Recompute::Full        ? once
+                 : l.recompute == Recompute::Selective ? attention
+                                                       : 0;
+  return (3 * once + 3 * f.logits + share * again) * static_cast<double>(l.globalBatch);
+}
+
+namespace {
+
+/// Host memory over PCIe: what offloaded state crosses, bytes per second and direction.
+constexpr double hostLinkBandwidth = 20e9;
+
+class Step {
+public:
+  Step(BlockCache &cache, const cost::Machine &machine, const Layout &layout, StepOptions options)
+      : cache(cache), machine(machine), l(layout), options(options), w(cache.workload),
+        calibration(cache.calibration) {}
+
+  StepCost run() {
+    cost.chunks = chunkCosts(cache, machine, l);
+    m = l.microBatches();
+    chooseSchedule();
+    memory();
+    if (options.memoryOnly)
+      return cost;
+    pipeline();
+    dataParallel();
+    summary();
+    return cost;
+  }
+
+private:
+  double overlap() const { return calibration("overlap"); }
+
+  /// A pipeline repeats in its middle: a long one is timed twice shorter and continued.
+  void chooseSchedule() {
+    shortM = m;
+    int64_t round = std::max<int64_t>(2, l.pp);
+    if (options.mostMicroBatches > 0 && m > options.mostMicroBatches + round)
+      shortM = options.mostMicroBatches / round * round + m % round;
+    schedule = solvers::makeSchedule(l.schedule, static_cast<int>(l.pp), static_cast<int>(shortM),
+                                     static_cast<int>(l.virtualStages));
+  }
+
+  // --- memory -------------------------------------------------------------------------------
+
+  void memory() {
+    size_t p = static_cast<size_t>(l.pp);
+    cost.memory.assign(p, {});
+    std::vector<double> parameters(p, 0), experts(p, 0), kept(p, 0), work(p, 0), logits(p, 0);
+    for (const ChunkCost &chunk : cost.chunks) {
+      size_t r = static_cast<size_t>(chunk.rank);
+      parameters[r] += chunk.parameters;
+      experts[r] += chunk.expertParameters;
+      work[r] = std::max(work[r], chunk.workspaceBytes);
+      logits[r] = std::max(logits[r], chunk.logitBytes);
+    }
+    bool severalNodes = l.ranks() > machine.devicesPerNode;
+    for (size_t r = 0; r < p; ++r) {
+      cost::RankMemory &to = cost.memory[r];
+      state(to, parameters[r], groupOf(l, Axis::Gradient).size);
+      state(to, experts[r], groupOf(l, Axis::ExpertData).size);
+      to.activations = peakKept(static_cast<int>(r)) - logits[r];
+      to.logits = 2.5 * logits[r]; // f32 logits are kept; 16-bit ones and their gradient pass by
+      to.workspace = work[r];
+      cost::Machine own = machineOfRank(machine, l, static_cast<int>(r));
+      cost::addOverheads(to, own, severalNodes, calibration);
+      double limit = own.device.memoryBytes;
+      if (r == 0 || to.total() / limit > fullestShare) {
+        fullestShare = to.total() / limit;
+        cost.fullest = static_cast<int>(r);
+        cost.memoryLimit = limit;
+      }
+    }
+    cost.fits = fullestShare <= 1;
+  }
+
+  void state(cost::RankMemory &to, double elements, int64_t sharers) {
+    if (elements <= 0)
+      return;
+    bool wide = l.recipe.precision == Precision::F32 || l.recipe.precision == Precision::Tf32;
+    cost::StateInputs in;
+    in.parameterBytes = elements * (wide ? 4 : 2);
+    in.gradientBytes = elements * l.recipe.gradientBytes;
+    in.optimizerBytes = elements * l.recipe.optimizerBytes * (1 - l.offloadOptimizer);
+    in.zeroStage = l.zeroStage;
+    in.dp = l.zeroGroup > 0 ? std::min(l.zeroGroup, sharers) : sharers;
+    cost::RankMemory add = cost::stateMemory(in);
+    to.parameters += add.parameters;
+    to.gradients += add.gradients;
+    to.optimizer += add.optimizer;
+    if (l.zeroStage >= 3) // two gathered layers and one layer's whole gradient
+      to.communication += elements / std::max<double>(1, layersPerRank()) *
+                          (2.0 * (wide ? 4 : 2) + l.recipe.gradientBytes);
+  }
+
+  double layersPerRank() const {
+    return static_cast<double>(w.layers + w.predictAhead) / static_cast<double>(l.pp);
+  }
+
+  /// Most bytes kept at once on a rank while its row runs.
+  double peakKept(int rank) const {
+    double now = 0, peak = 0;
+    for (const solvers::Action &a : schedule.stages[static_cast<size_t>(rank)]) {
+      if (a.kind == solvers::ActionKind::Update)
+        continue;
+      double bytes = cost.chunks[static_cast<size_t>(schedule.stageOf(rank, a))].keptBytes;
+      if (a.kind == solvers::ActionKind::Forward)
+        now += bytes;
+      peak = std::max(peak, now);
+      // Weights read the inputs that were kept; the rest goes with the backward of inputs.
+      if (a.kind == solvers::ActionKind::Backward || a.kind == solvers::ActionKind::BackwardWeight)
+        now -= bytes;
+    }
+    return peak;
+  }
+
+  // --- time ---------------------------------------------------------------------------------
+
+  void pipeline() {
+    std::vector<solvers::StageSeconds> seconds;
+    double gather = zeroThreeSeconds();
+    for (ChunkCost &chunk : cost.chunks) {
+      seconds.push_back(chunk.seconds);
+      // Parameters of ZeRO-3 are gathered in forward and backward, gradients scattered, beside the
+      // compute of the same chunk.
+      double compute = chunk.parts.total();
+      double traffic = gather * parameterShare(chunk);
+      double exposed = exposedBeside(compute, traffic);
+      seconds.back().forward += exposed / 3;
+      seconds.back().backwardInput += exposed * 2 / 3;
+      gatherExposed.push_back(exposed);
+    }
+    double offload = offloadSeconds();
+    for (solvers::StageSeconds &s : seconds) {
+      s.forward += offload / 2;
+      s.backwardInput += offload / 2;
+    }
+    cost.sendSeconds = sendSeconds();
+    solvers::TimingOptions timing;
+    timing.send = cost.sendSeconds;
+    timing.pairShare = pairShare();
+    solvers::ScheduleTiming t = solvers::timeSchedule(schedule, seconds, timing);
+    size_t p = static_cast<size_t>(l.pp);
+    busy = t.busy;
+    end.assign(p, 0);
+    lastBackward.assign(p, 0);
+    for (size_t r = 0; r < p; ++r)
+      end[r] = t.when[r].back().second;
+    for (size_t c = 0; c < cost.chunks.size(); ++c)
+      lastBackward[static_cast<size_t>(cost.chunks[c].rank)] +=
+          seconds[c].backwardInput + seconds[c].backwardWeight;
+    if (shortM < m)
+      continueLine(seconds, timing, t);
+  }
+
+  /// One round more tells what a further round costs.
+  void continueLine(const std::vector<solvers::StageSeconds> &seconds,
+                    const solvers::TimingOptions &timing, const solvers::ScheduleTiming &t) {
+    int64_t round = std::max<int64_t>(2, l.pp);
+    solvers::PipelineSchedule longer =
+        solvers::makeSchedule(l.schedule, static_cast<int>(l.pp), static_cast<int>(shortM + round),
+                              static_cast<int>(l.virtualStages));
+    solvers::ScheduleTiming more = solvers::timeSchedule(longer, seconds, timing);
+    double rounds = static_cast<double>(m - shortM) / static_cast<double>(round);
+    for (size_t r = 0; r < end.size(); ++r) {
+      end[r] += rounds * (more.when[r].back().second - end[r]);
+      busy[r] += rounds * (more.busy[r] - t.busy[r]);
+    }
+  }
+
+  /// Of the mean rank's parameters, what this chunk holds.
+  double parameterShare(const ChunkCost &chunk) const {
+    double all = 0;
+    for (const ChunkCost &c : cost.chunks)
+      all += c.parameters + c.expertParameters;
+    return all > 0 ? (chunk.parameters + chunk.expertParameters) / all * static_cast<double>(l.pp)
+                   : 0;
+  }
+
+  double exposedBeside(double compute, double traffic) const {
+    if (traffic <= 0)
+      return 0;
+    if (!l.recipe.overlapGradients)
+      return traffic;
+    return std::max(compute, traffic) + (1 - overlap()) * std::min(compute, traffic) - compute;
+  }
+
+  /// Seconds of gathering all parameters twice and scattering all gradients once, per micro-batch.
+  double zeroThreeSeconds() const {
+    if (l.zeroStage < 3)
+      return 0;
+    double sum = 0;
+    for (auto [elements, axis, layers] : shares(-1)) {
+      bool wide = l.recipe.precision == Precision::F32 || l.recipe.precision == Precision::Tf32;
+      cost::RankGroup group = shardGroup(axis);
+      double n = std::max(1.0, layers);
+      sum += n * (2 * seconds(Collective::AllGather, elements / n * (wide ? 4 : 2), group) +
+                  seconds(Collective::ReduceScatter, elements / n * l.recipe.gradientBytes, group));
+    }
+    return sum;
+  }
+
+  struct Share {
+    double elements;
+    Axis axis;
+    double layers;
+  };
+  /// Parameters of a pipeline rank by who shares them; -1: the mean rank.
+  std::vector<Share> shares(int rank) const {
+    double dense = 0, experts = 0, layers = 0, ranks = rank < 0 ? static_cast<double>(l.pp) : 1;
+    for (const ChunkCost &chunk : cost.chunks)
+      if (rank < 0 || chunk.rank == rank) {
+        dense += chunk.parameters;
+        experts += chunk.expertParameters;
+        layers += static_cast<double>(chunk.layers);
+      }
+    std::vector<Share> result = {{dense / ranks, Axis::Gradient, layers / ranks}};
+    if (experts > 0)
+      result.push_back({experts / ranks, Axis::ExpertData, layers / ranks});
+    return result;
+  }
+
+  cost::RankGroup shardGroup(Axis axis) const {
+    cost::RankGroup group = groupOf(l, axis);
+    if (l.zeroGroup > 0 && l.zeroStage > 0)
+      group.size = std::min(group.size, l.zeroGroup);
+    return group;
+  }
+
+  double seconds(Collective kind, double bytes, cost::RankGroup group) const {
+    return cost::collectiveCost(machine, kind, bytes, group, calibration).seconds;
+  }
+
+  double sendSeconds() const {
+    if (l.pp == 1)
+      return 0;
+    cost::RankGroup pair{2, groupOf(l, Axis::Pipeline).stride};
+    return seconds(Collective::SendRecv, boundaryBytes(w, l), pair);
+  }
+
+  /// An overlapped pair of DualPipe hides the expert traffic of one half behind the other.
+  double pairShare() const {
+    Parts all;
+    for (const ChunkCost &chunk : cost.chunks)
+      all += chunk.parts;
+    double total = all.total();
+    return total > 0 ? 1 - overlap() * all.expert / total : 1;
+  }
+
+  double offloadSeconds() const {
+    if (l.offloadActivations <= 0)
+      return 0;
+    double bytes = 0, compute = 0;
+    for (const ChunkCost &chunk : cost.chunks) {
+      bytes += chunk.keptBytes * l.offloadActivations / (1 - std::min(0.99, l.offloadActivations));
+      compute += chunk.parts.total();
+    }
+    double n = static_cast<double>(cost.chunks.size());
+    return exposedBeside(compute / n, 2 * bytes / n / hostLinkBandwidth);
+  }
+
+  void dataParallel() {
+    for (int r = 0; r < l.pp; ++r) {
+      RankTail tail;
+      double updated = 0;
+      for (auto [elements, axis, layers] : shares(r)) {
+        tail.gradientSeconds += gradientSeconds(elements, axis);
+        double sharers = l.zeroStage > 0 ? static_cast<double>(shardGroup(axis).size) : 1;
+        updated += elements / sharers;
+      }
+      if (l.recipe.overlapGradients)
+        tail.hidden =
+            std::min(overlap() * tail.gradientSeconds, lastBackward[static_cast<size_t>(r)]);
+      // Read gradient, moments and master, write them and the parameters.
+      double perElement = l.recipe.gradientBytes + 2.0 * l.recipe.optimizerBytes + 2;
+      const cost::Machine own = machineOfRank(machine, l, r);
+      cost::OpWork update;
+      update.kind = cost::OpKind::Pointwise;
+      update.facts.bytesRead = updated * perElement;
+      tail.updateSeconds = cost::opCost(own.device, update, calibration).seconds;
+      // Offloaded state: gradients go out, parameters come back, the host updates at its memory's
+      // pace (about as fast as the link).
+      tail.updateSeconds +=
+          updated * l.offloadOptimizer * (l.recipe.gradientBytes + 2) * 2 / hostLinkBandwidth;
+      cost.tails.push_back(tail);
+    }
+  }
+
+  double gradientSeconds(double elements, Axis axis) const {
+    cost::RankGroup all = groupOf(l, axis), shard = shardGroup(axis);
+    double gradient = elements * l.recipe.gradientBytes, copy = elements * 2;
+    if (l.recipe.precision == Precision::F32 || l.recipe.precision == Precision::Tf32)
+      copy = elements * 4;
+    if (l.zeroStage == 0)
+      return seconds(Collective::AllReduce, gradient, all);
+    double sum = 0;
+    if (l.zeroStage < 3)
+      sum = seconds(Collective::ReduceScatter, gradient, shard) +
+            seconds(Collective::AllGather, copy, shard);
+    // Copies of the shards agree among themselves.
+    if (shard.size < all.size)
+      sum += seconds(Collective::AllReduce, gradient / static_cast<double>(shard.size),
+                     {all.size / shard.size, all.stride * shard.size});
+    return sum;
+  }
+
+  void summary() {
+    for (size_t r = 0; r < end.size(); ++r) {
+      const RankTail &tail = cost.tails[r];
+      double exposed = tail.gradientSeconds - tail.hidden;
+      double finish = end[r] + exposed + tail.updateSeconds;
+      if (finish > cost.seconds) {
+        cost.seconds = finish;
+        cost.busiest = static_cast<int>(r);
+      }
+    }
+    size_t r = static_cast<size_t>(cost.busiest);
+    const RankTail &tail = cost.tails[r];
+    cost.gradientSeconds = tail.gradientSeconds;
+    cost.gradientExposed = tail.gradientSeconds - tail.hidden;
+    cost.updateSeconds = tail.updateSeconds;
+    cost.bubbleSeconds = end[r] - busy[r];
+    double runs = static_cast<double>(m);
+    if (l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1)
+      runs /= 2; // each of the two copies sees half of the micro-batches
+    double parts = 0;
+    for (size_t c = 0; c < cost.chunks.size(); ++c)
+      if (cost.chunks[c].rank == cost.busiest) {
+        cost.parts += cost.chunks[c].parts.scaled(runs);
+        cost.gatherSeconds += gatherExposed[c] * runs;
+      }
+    parts = cost.parts.total() + cost.gatherSeconds;
+    cost.offloadSeconds = std::max(0.0, busy[r] - parts);
+    double model = countFlops(w).model() * static_cast<double>(l.globalBatch);
+    double peak = 0;
+    for (int k = 0; k < l.pp; ++k)
+      peak += peakOf(machineOfRank(machine, l, k).device, l.recipe.precision) *
+              static_cast<double>(l.ranks() / l.pp);
+    cost.mfu = model / (cost.seconds * peak);
+    cost.mfuCausal =
+        countFlops(w).model(true) * static_cast<double>(l.globalBatch) / (cost.seconds * peak);
+    cost.hfu = hardwareFlops(w, l) / (cost.seconds * peak);
+    cost.tokensPerSecond = static_cast<double>(l.globalBatch * w.sequence) / cost.seconds;
+  }
+
+  BlockCache &cache;
+  const cost::Machine &machine;
+  const Layout &l;
+  StepOptions options;
+  const Workload &w;
+  const cost::Calibration &calibration;
+  StepCost cost;
+  int64_t m = 1, shortM = 1;
+  solvers::PipelineSchedule schedule;
+  std::vector<double> busy, end, lastBackward, gatherExposed;
+  double fullestShare = 0;
+};
+
+} // namespace
+
+StepCost stepCost(BlockCache &cache, const cost::Machine &machine, const Layout &layout,
+                  StepOptions options) {
+  return Step(cache, machine, layout, options).run();
+}
+
+StepCost stepCost(const cost::Machine &machine, const Workload &workload, const Layout &layout,
+                  const cost::Calibration &calibration) {
+  BlockCache cache(workload, calibration);
+  return stepCost(cache, machine, layout);
+}
+
+} // namespace gpucc::simulate
