@@ -170,10 +170,12 @@ private:
       s.forward += offload / 2;
       s.backwardInput += offload / 2;
     }
+    for (size_t c = 0; c < seconds.size(); ++c)
+      cost.chunks[c].seconds = seconds[c]; // what the events of the simulator take
     cost.sendSeconds = sendSeconds();
     solvers::TimingOptions timing;
     timing.send = cost.sendSeconds;
-    timing.pairShare = pairShare();
+    timing.pairShare = cost.pairShare = pairShare();
     solvers::ScheduleTiming t = solvers::timeSchedule(schedule, seconds, timing);
     size_t p = static_cast<size_t>(l.pp);
     busy = t.busy;

@@ -68,7 +68,8 @@ private:
 struct ChunkCost {
   int rank = 0;                  ///< pipeline rank
   int64_t layers = 0;            ///< how many it holds
-  solvers::StageSeconds seconds; ///< recomputation inside backwardInput
+  /// Recomputation inside backwardInput; in a StepCost also exposed ZeRO-3 and offload traffic.
+  solvers::StageSeconds seconds;
   Parts parts;                   ///< of forward and backward together
   double keptBytes = 0;          ///< from its forward to its backward
   double logitBytes = 0, workspaceBytes = 0;
@@ -98,6 +99,7 @@ struct StepCost {
   Parts parts;              ///< of the busiest pipeline rank, whole step
   double bubbleSeconds = 0; ///< of that rank: waiting for others, sends included
   double sendSeconds = 0;   ///< one boundary once
+  double pairShare = 1;       ///< time of an overlapped pair of DualPipe against its two halves
   double gatherSeconds = 0; ///< exposed parameter traffic of ZeRO-3, whole step
   double gradientSeconds = 0, gradientExposed = 0, updateSeconds = 0, offloadSeconds = 0;
   std::vector<ChunkCost> chunks;
