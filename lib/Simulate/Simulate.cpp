@@ -99,9 +99,8 @@ private:
     const Parts &parts = chunk.parts;
     double waited = parts.tensor + parts.context + parts.expert;
     double share = parts.total() > 0 ? waited / (s.forward + s.backwardInput) : 0;
-    double communication = std::min(all, share * (a.kind == ActionKind::Backward
-                                                      ? s.backwardInput
-                                                      : all));
+    double communication =
+        std::min(all, share * (a.kind == ActionKind::Backward ? s.backwardInput : all));
     return {all - communication, communication};
   }
 
@@ -125,8 +124,7 @@ private:
   }
 
   size_t cell(int stage, int microBatch, int64_t member) const {
-    return (static_cast<size_t>(stage) * static_cast<size_t>(m) +
-            static_cast<size_t>(microBatch)) *
+    return (static_cast<size_t>(stage) * static_cast<size_t>(m) + static_cast<size_t>(microBatch)) *
                static_cast<size_t>(members) +
            static_cast<size_t>(member);
   }
@@ -220,7 +218,8 @@ private:
         continue;
       }
       int ready = (forward ? forwardEnd : inputEnd)[cell(from, x.microBatch, x.member)];
-      int sender = rankOf[static_cast<size_t>(from)], receiver = rankOf[static_cast<size_t>(x.stage)];
+      int sender = rankOf[static_cast<size_t>(from)],
+          receiver = rankOf[static_cast<size_t>(x.stage)];
       if (sender == receiver) {
         graph.waitFor(x.event, ready);
         continue;
@@ -292,9 +291,11 @@ private:
     result.computeSeconds.assign(static_cast<size_t>(p), 0);
     for (const Noted &x : noted) {
       if (x.first && x.lane == Compute)
-        result.computeSeconds[static_cast<size_t>(x.stage)] += graph.end(x.event) - graph.start(x.event);
+        result.computeSeconds[static_cast<size_t>(x.stage)] +=
+            graph.end(x.event) - graph.start(x.event);
       if (options.keepTrace)
-        result.trace.push_back({x.rank, laneNames[x.lane], x.label, graph.start(x.event), graph.end(x.event)});
+        result.trace.push_back(
+            {x.rank, laneNames[x.lane], x.label, graph.start(x.event), graph.end(x.event)});
     }
     for (double busy : result.computeSeconds)
       result.waitSeconds.push_back(result.seconds - busy);
@@ -375,8 +376,8 @@ void applyFailures(Simulation &s, const Failures &f) {
     return;
   double mtbf = f.deviceMtbfHours * 3600 / static_cast<double>(s.ranks);
   s.checkpointEvery = std::sqrt(2 * f.checkpointSeconds * mtbf);
-  double lost = f.checkpointSeconds / s.checkpointEvery +
-                (s.checkpointEvery / 2 + f.restartSeconds) / mtbf;
+  double lost =
+      f.checkpointSeconds / s.checkpointEvery + (s.checkpointEvery / 2 + f.restartSeconds) / mtbf;
   s.goodput = std::max(0.0, 1 - lost);
 }
 
@@ -393,9 +394,9 @@ Simulation simulateStep(BlockCache &cache, const cost::Machine &machine, const L
   if (!result.error.empty())
     return result;
   result.cost = stepCost(cache, machine, layout);
-  result.schedule = solvers::makeSchedule(
-      layout.schedule, static_cast<int>(layout.pp), static_cast<int>(layout.microBatches()),
-      static_cast<int>(layout.virtualStages));
+  result.schedule = solvers::makeSchedule(layout.schedule, static_cast<int>(layout.pp),
+                                          static_cast<int>(layout.microBatches()),
+                                          static_cast<int>(layout.virtualStages));
   std::vector<solvers::StageSeconds> seconds;
   for (const ChunkCost &chunk : result.cost.chunks)
     seconds.push_back(chunk.seconds);

@@ -23,9 +23,9 @@ namespace gpucc::simulate {
 
 class EventGraph {
 public:
-  /// `stream`: events of one stream run one at a time in the order of insertion. `group`: all events
-  /// of a group start together; -1: alone. `link`: shared by streams, first come first served; -1:
-  /// none. Returns the number of the event.
+  /// `stream`: events of one stream run one at a time in the order of insertion. `group`: all
+  /// events of a group start together; -1: alone. `link`: shared by streams, first come first
+  /// served; -1: none. Returns the number of the event.
   int add(int stream, double seconds, std::vector<int> after = {}, int group = -1, int link = -1);
   void waitFor(int event, int earlier); ///< adds a dependency
 

@@ -21,9 +21,9 @@ namespace gpucc::simulate {
 
 /// Interruptions of a long run (Young 1974, Daly 2006).
 struct Failures {
-  double deviceMtbfHours = 0;     ///< mean time between failures of one device; 0: none
-  double checkpointSeconds = 60;  ///< the run stands still so long per checkpoint
-  double restartSeconds = 600;    ///< from failure to the first new step
+  double deviceMtbfHours = 0;    ///< mean time between failures of one device; 0: none
+  double checkpointSeconds = 60; ///< the run stands still so long per checkpoint
+  double restartSeconds = 600;   ///< from failure to the first new step
 };
 
 struct SimulateOptions {
@@ -35,20 +35,20 @@ struct SimulateOptions {
 };
 
 struct TraceEvent {
-  int64_t rank = 0;   ///< the first rank of the class
+  int64_t rank = 0;               ///< the first rank of the class
   const char *stream = "compute"; ///< "compute", "tensor", "send", "gradient"
   std::string name;
   double start = 0, end = 0;
 };
 
 struct Simulation {
-  std::string error;    ///< empty: fine
-  double seconds = 0;   ///< of the step
-  double slowdown = 1;  ///< against the same step without stragglers
-  double goodput = 1;   ///< share of the time that failures and checkpoints leave
+  std::string error;          ///< empty: fine
+  double seconds = 0;         ///< of the step
+  double slowdown = 1;        ///< against the same step without stragglers
+  double goodput = 1;         ///< share of the time that failures and checkpoints leave
   double checkpointEvery = 0; ///< seconds between checkpoints that Young's rule asks for
   int64_t ranks = 0, simulated = 0, events = 0;
-  StepCost cost;        ///< parts, memory, ratios (times without stragglers)
+  StepCost cost; ///< parts, memory, ratios (times without stragglers)
   std::vector<double> computeSeconds, waitSeconds; ///< per pipeline rank of the first replica
   std::vector<TraceEvent> trace;
   /// Per pipeline rank: bytes of activations over time (time, bytes), a step function.

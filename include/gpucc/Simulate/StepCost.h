@@ -66,12 +66,12 @@ private:
 
 /// One chunk (virtual stage) of the pipeline, one micro-batch.
 struct ChunkCost {
-  int rank = 0;                  ///< pipeline rank
-  int64_t layers = 0;            ///< how many it holds
+  int rank = 0;       ///< pipeline rank
+  int64_t layers = 0; ///< how many it holds
   /// Recomputation inside backwardInput; in a StepCost also exposed ZeRO-3 and offload traffic.
   solvers::StageSeconds seconds;
-  Parts parts;                   ///< of forward and backward together
-  double keptBytes = 0;          ///< from its forward to its backward
+  Parts parts;          ///< of forward and backward together
+  double keptBytes = 0; ///< from its forward to its backward
   double logitBytes = 0, workspaceBytes = 0;
   double parameters = 0, expertParameters = 0; ///< elements on a rank
 };
@@ -99,7 +99,7 @@ struct StepCost {
   Parts parts;              ///< of the busiest pipeline rank, whole step
   double bubbleSeconds = 0; ///< of that rank: waiting for others, sends included
   double sendSeconds = 0;   ///< one boundary once
-  double pairShare = 1;       ///< time of an overlapped pair of DualPipe against its two halves
+  double pairShare = 1;     ///< time of an overlapped pair of DualPipe against its two halves
   double gatherSeconds = 0; ///< exposed parameter traffic of ZeRO-3, whole step
   double gradientSeconds = 0, gradientExposed = 0, updateSeconds = 0, offloadSeconds = 0;
   std::vector<ChunkCost> chunks;

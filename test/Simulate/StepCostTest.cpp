@@ -1,0 +1,124 @@
+// The cost of a step: laws that must hold whatever the constants are, and published memory.
+#include "gpucc/Simulate/StepCost.h"
+#include <gtest/gtest.h>
+#include <numeric>
+
+using namespace gpucc;
+using namespace gpucc::simulate;
+using namespace gpucc::workload;
+
+namespace {
+
+Layout layoutOf(const std::string &pins) {
+  Layout l;
+  std::vector<std::string> keys;
+  EXPECT_EQ(applyPins(pins, l, keys), "");
+  return l;
+}
+cost::Machine machineOf(const std::string &name, int gpus) {
+  return std::get<cost::Machine>(cost::loadMachine(name, gpus));
+}
+Workload builtin(const std::string &name) { return std::get<Workload>(loadWorkload(name)); }
+
+// Korthikanti et al. 2022, Fig. 1: activations of the models of Table 3 with tensor and sequence
+// parallelism and selective recomputation, first pipeline rank. 175B: 12 layers x (1 + (p-1)/(pv))
+// micro-batches of 34 s b h / t: 12.35 GB in their units (GiB), measured by Calculon's authors too.
+TEST(StepCost, ActivationsOfPublishedRuns) {
+  struct Row {
+    const char *name, *pins;
+    int gpus;
+    double gib;
+  };
+  const char *recipe = ",recipe.precision=f16,recipe.flash-attention=off,recompute=selective";
+  for (Row row :
+       {Row{"gpt-22b", "tp=8,micro-batch=4,global-batch=4", 8, 9.56},
+        Row{"gpt-3-175b", "tp=8,pp=8,schedule=interleaved,virtual-stages=3,global-batch=64", 64,
+            12.35},
+        Row{"gpt-529.6b", "tp=8,pp=35,schedule=interleaved,virtual-stages=3,global-batch=280", 280,
+            23.08},
+        Row{"gpt-1008b", "tp=8,pp=64,global-batch=512", 512, 26.56}}) {
+    StepCost s = stepCost(machineOf("a100-80gb", row.gpus), builtin(row.name),
+                          layoutOf(std::string(row.pins) + recipe));
+    const cost::RankMemory &first = s.memory.front();
+    EXPECT_NEAR(first.activations / 1073741824 / row.gib, 1, 0.03) << row.name;
+  }
+}
+
+TEST(StepCost, LaterRanksOfOneFOneBKeepLess) {
+  StepCost s = stepCost(machineOf("a100-80gb", 64), builtin("gpt-3-175b"),
+                        layoutOf("tp=8,pp=8,global-batch=64,recompute=full"));
+  for (size_t r = 1; r < 8; ++r)
+    EXPECT_LT(s.memory[r].activations, s.memory[r - 1].activations);
+}
+
+TEST(StepCost, ChunksHoldAllLayersOnce) {
+  Workload w = builtin("llama-3-405b");
+  for (const char *pins :
+       {"pp=16,tp=8,global-batch=64",
+        "pp=16,tp=8,global-batch=64,schedule=interleaved,virtual-stages=4",
+        "pp=16,tp=8,global-batch=64,schedule=zb-v", "pp=7,tp=8,global-batch=64"}) {
+    Layout l = layoutOf(pins);
+    std::vector<int64_t> layers = layersOfChunks(w, l);
+    EXPECT_EQ(std::accumulate(layers.begin(), layers.end(), int64_t(0)), 126) << pins;
+  }
+  Layout l = layoutOf("pp=2,tp=8,global-batch=64,schedule=interleaved,virtual-stages=3");
+  l.stageLayers = {60, 66};
+  std::vector<int64_t> layers = layersOfChunks(w, l);
+  EXPECT_EQ(layers[0] + layers[2] + layers[4], 60);
+}
+
+TEST(StepCost, LongPipelinesContinueInALine) {
+  Workload w = builtin("gpt-3-175b");
+  BlockCache cache(w, cost::Calibration::builtin());
+  cost::Machine machine = machineOf("a100-80gb", 64);
+  for (const char *schedule : {"1f1b", "gpipe", "zb-h1", "zb-v", "interleaved,virtual-stages=3"}) {
+    Layout l = layoutOf(std::string("tp=8,pp=8,global-batch=256,schedule=") + schedule);
+    StepCost all = stepCost(cache, machine, l), some = stepCost(cache, machine, l, {32, false});
+    EXPECT_NEAR(some.seconds / all.seconds, 1, 2e-3) << schedule;
+  }
+}
+
+// Laws: more micro-batches amortise the bubble; ZeRO never needs more memory; recomputation trades
+// memory for time; a faster network is never slower.
+TEST(StepCost, Laws) {
+  Workload w = builtin("gpt-3-175b");
+  BlockCache cache(w, cost::Calibration::builtin());
+  cost::Machine machine = machineOf("a100-80gb", 256);
+  auto run = [&](const std::string &pins) { return stepCost(cache, machine, layoutOf(pins)); };
+  const std::string base = "tp=8,pp=8,dp=4,global-batch=";
+  EXPECT_LT(run(base + "512").seconds / 512, run(base + "64").seconds / 64);
+  double before = 1e30;
+  for (const char *zero : {"0", "1", "2", "3"}) {
+    double bytes = run(base + "512,zero=" + zero).fullestMemory().total();
+    EXPECT_LE(bytes, before * (1 + 1e-9)) << zero;
+    before = bytes;
+  }
+  StepCost none = run(base + "512"), full = run(base + "512,recompute=full");
+  EXPECT_LT(none.seconds, full.seconds);
+  EXPECT_GT(none.fullestMemory().activations, full.fullestMemory().activations);
+  EXPECT_GT(full.hfu, full.mfu * 1.25);
+  cost::Machine faster = machine;
+  faster.inter.bandwidth *= 2;
+  BlockCache other(w, cost::Calibration::builtin());
+  EXPECT_LE(stepCost(other, faster, layoutOf(base + "512")).seconds, none.seconds);
+}
+
+// MFU by hand: 72 B s l h^2 (1 + s/6h + V/12lh) over seconds, ranks and 312 TFLOP/s.
+TEST(StepCost, ModelFlopUtilisation) {
+  Workload w = builtin("gpt-3-175b");
+  StepCost s = stepCost(machineOf("a100-80gb", 64), w, layoutOf("tp=8,pp=8,global-batch=64"));
+  double h = 12288, l = 96, q = 2048, V = 51200;
+  double flops = 64 * 72 * q * l * h * h * (1 + q / (6 * h) + V / (12 * l * h));
+  EXPECT_NEAR(s.mfu, flops / (s.seconds * 64 * 312e12), 1e-9);
+}
+
+TEST(StepCost, PartsSumToTheStep) {
+  StepCost s = stepCost(machineOf("h100", 64), builtin("mixtral-8x7b"),
+                        layoutOf("tp=2,ep=4,pp=4,dp=8,global-batch=256,zero=1"));
+  EXPECT_NEAR(s.offloadSeconds, 0, 1e-9 * s.seconds); // nothing is left over
+  double sum = s.parts.total() + s.bubbleSeconds + s.gatherSeconds + s.gradientExposed +
+               s.updateSeconds;
+  EXPECT_NEAR(sum / s.seconds, 1, 1e-9);
+}
+
+} // namespace
