@@ -1,5 +1,6 @@
 // The simulator: classes against every rank, stragglers, failures by Young's formula, memory.
 #include "gpucc/Simulate/Simulate.h"
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace gpucc;
