@@ -110,22 +110,30 @@ std::vector<ChunkCost> chunkCosts(BlockCache &cache, const cost::Machine &machin
   std::vector<cost::Machine> machines;
   for (int r = 0; r < (machine.mixed() ? l.pp : 1); ++r)
     machines.push_back(machineOfRank(machine, l, r));
+  // A model has few kinds of blocks: each is looked up once per machine.
+  std::map<std::pair<size_t, BlockKind>, const BlockCost *> known;
+  auto costOf = [&](size_t machineIndex, BlockKind kind) -> const BlockCost & {
+    const BlockCost *&found = known[{machineIndex, kind}];
+    if (!found)
+      found = &cache.get(machines[machineIndex], l, kind);
+    return *found;
+  };
   int64_t next = 1, perRank = chunksOfModel(l) / l.pp; // blocks[0] is the embedding
   for (size_t c = 0; c < layers.size(); ++c) {
     ChunkCost chunk;
     chunk.rank = rankOfChunk(l, static_cast<int>(c));
     chunk.layers = layers[c];
-    const cost::Machine &m = machines[machine.mixed() ? static_cast<size_t>(chunk.rank) : 0];
+    size_t m = machine.mixed() ? static_cast<size_t>(chunk.rank) : 0;
     int64_t limit = l.recomputeLayers < 0
                         ? layers[c]
                         : (l.recomputeLayers + perRank - 1) / std::max<int64_t>(1, perRank);
     if (c == 0)
-      addBlock(chunk, cache.get(m, l, blocks.front()), Recompute::None, 0);
+      addBlock(chunk, costOf(m, blocks.front()), Recompute::None, 0);
     for (int64_t k = 0; k < layers[c]; ++k)
-      addBlock(chunk, cache.get(m, l, blocks[static_cast<size_t>(next++)]), l.recompute,
+      addBlock(chunk, costOf(m, blocks[static_cast<size_t>(next++)]), l.recompute,
                l.recompute != Recompute::None && k < limit ? 1 : 0);
     if (c + 1 == layers.size()) {
-      const BlockCost &head = cache.get(m, l, blocks.back());
+      const BlockCost &head = costOf(m, blocks.back());
       double before = chunk.keptBytes, workspace = chunk.workspaceBytes;
       addBlock(chunk, head, Recompute::None, 0);
       chunk.workspaceBytes = workspace; // what the head needs are its logits

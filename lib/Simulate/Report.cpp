@@ -78,7 +78,8 @@ std::string reportText(const cost::Machine &machine, const Workload &w, const La
                        const Simulation &s) {
   const StepCost &c = s.cost;
   std::string out;
-  double tokens = static_cast<double>(l.globalBatch * w.sequence), ranks = static_cast<double>(s.ranks);
+  double tokens = static_cast<double>(l.globalBatch * w.sequence),
+         ranks = static_cast<double>(s.ranks);
   print(out, "workload %s, %lld layers, sequence %lld; machine %s, %lld GPUs\n", w.name.c_str(),
         static_cast<long long>(w.layers), static_cast<long long>(w.sequence), machine.name.c_str(),
         static_cast<long long>(s.ranks));
@@ -89,7 +90,8 @@ std::string reportText(const cost::Machine &machine, const Workload &w, const La
         tokens / s.seconds / ranks);
   double ratio = c.seconds / s.seconds;
   print(out, "MFU      %.1f %% (masked attention %.1f %%)   HFU %.1f %%   of the dense %s peak\n",
-        100 * c.mfu * ratio, 100 * c.mfuCausal * ratio, 100 * c.hfu * ratio, name(l.recipe.precision));
+        100 * c.mfu * ratio, 100 * c.mfuCausal * ratio, 100 * c.hfu * ratio,
+        name(l.recipe.precision));
   print(out, "where the time of the busiest pipeline rank (%d) goes\n", c.busiest);
   for (const Slice &slice : slices(c))
     if (slice.seconds > 1e-9 * c.seconds)
@@ -174,7 +176,8 @@ std::string traceJson(const Simulation &s) {
                       {"ts", e.start * 1e6},
                       {"dur", (e.end - e.start) * 1e6}});
   }
-  int64_t perRank = s.activations.empty() ? 1 : s.ranks / static_cast<int64_t>(s.activations.size());
+  int64_t perRank =
+      s.activations.empty() ? 1 : s.ranks / static_cast<int64_t>(s.activations.size());
   for (size_t r = 0; r < s.activations.size(); ++r)
     for (auto [time, bytes] : s.activations[r])
       events.push_back({{"ph", "C"},
@@ -267,7 +270,8 @@ std::string memorySvg(const Simulation &s, const std::string &title) {
           x, layer.colour, x + 18, layer.what);
     x += 30 + 7.2 * static_cast<double>(std::string(layer.what).size());
   }
-  print(out, "<text x=\"%.0f\" y=\"44\" font-size=\"12\" fill=\"#c00\">- - device memory</text>\n", x);
+  print(out, "<text x=\"%.0f\" y=\"44\" font-size=\"12\" fill=\"#c00\">- - device memory</text>\n",
+        x);
   for (size_t k = 0; k < ranks.size(); ++k)
     memoryPanel(out, s, ranks[k], top + static_cast<double>(k) * (height + gap), height, most);
   return out + "</svg>\n";

@@ -50,6 +50,35 @@ public:
       : cache(cache), machine(machine), l(layout), options(options), w(cache.workload),
         calibration(cache.calibration) {}
 
+  /// No schedule can end earlier: a rank's own work, after the first forward has come to it.
+  double bound() {
+    cost.chunks = chunkCosts(cache, machine, l);
+    m = l.microBatches();
+    size_t p = static_cast<size_t>(l.pp);
+    std::vector<double> work(p, 0), start(p, -1);
+    double before = 0, runs = static_cast<double>(m);
+    bool twice = l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1;
+    if (twice)
+      runs /= 2;
+    double gather = shardedSeconds(), share = pairShare(), most = 0;
+    lastBackward.assign(p, 0);
+    for (const ChunkCost &chunk : cost.chunks) {
+      size_t r = static_cast<size_t>(chunk.rank);
+      double all = chunk.parts.total();
+      double exposed = exposedBeside(all, gather * parameterShare(chunk));
+      work[r] += runs * (all * share + exposed);
+      lastBackward[r] += chunk.seconds.backwardInput + chunk.seconds.backwardWeight + exposed;
+      if (start[r] < 0)
+        start[r] = twice ? 0 : before;
+      before += chunk.seconds.forward;
+    }
+    dataParallel();
+    for (size_t r = 0; r < p; ++r)
+      most = std::max(most, start[r] + work[r] + cost.tails[r].gradientSeconds -
+                                cost.tails[r].hidden + cost.tails[r].updateSeconds);
+    return most;
+  }
+
   StepCost run() {
     cost.chunks = chunkCosts(cache, machine, l);
     m = l.microBatches();
@@ -135,6 +164,8 @@ private:
   /// Most bytes kept at once on a rank while its row runs.
   double peakKept(int rank) const {
     double now = 0, peak = 0;
+    if (l.schedule == solvers::ScheduleKind::GPipe && l.pp > 1)
+      return static_cast<double>(m) * cost.chunks[static_cast<size_t>(rank)].keptBytes;
     for (const solvers::Action &a : schedule.stages[static_cast<size_t>(rank)]) {
       if (a.kind == solvers::ActionKind::Update)
         continue;
@@ -153,11 +184,10 @@ private:
 
   void pipeline() {
     std::vector<solvers::StageSeconds> seconds;
-    double gather = zeroThreeSeconds();
+    double gather = shardedSeconds();
     for (ChunkCost &chunk : cost.chunks) {
       seconds.push_back(chunk.seconds);
-      // Parameters of ZeRO-3 are gathered in forward and backward, gradients scattered, beside the
-      // compute of the same chunk.
+      // Sharded parameters and gradients travel beside the compute of the same chunk.
       double compute = chunk.parts.total();
       double traffic = gather * parameterShare(chunk);
       double exposed = exposedBeside(compute, traffic);
@@ -222,17 +252,20 @@ private:
     return std::max(compute, traffic) + (1 - overlap()) * std::min(compute, traffic) - compute;
   }
 
-  /// Seconds of gathering all parameters twice and scattering all gradients once, per micro-batch.
-  double zeroThreeSeconds() const {
-    if (l.zeroStage < 3)
+  /// Per micro-batch: ZeRO-3 gathers all parameters twice and scatters all gradients once; ZeRO-2
+  /// scatters gradients, because nobody holds all of them from one micro-batch to the next.
+  double shardedSeconds() const {
+    if (l.zeroStage < 2)
       return 0;
     double sum = 0;
     for (auto [elements, axis, layers] : shares(-1)) {
       bool wide = l.recipe.precision == Precision::F32 || l.recipe.precision == Precision::Tf32;
       cost::RankGroup group = shardGroup(axis);
       double n = std::max(1.0, layers);
-      sum += n * (2 * seconds(Collective::AllGather, elements / n * (wide ? 4 : 2), group) +
-                  seconds(Collective::ReduceScatter, elements / n * l.recipe.gradientBytes, group));
+      double gather = seconds(Collective::AllGather, elements / n * (wide ? 4 : 2), group);
+      double scatter =
+          seconds(Collective::ReduceScatter, elements / n * l.recipe.gradientBytes, group);
+      sum += n * (l.zeroStage >= 3 ? 2 * gather + scatter : scatter);
     }
     return sum;
   }
@@ -331,9 +364,10 @@ private:
     if (l.zeroStage == 0)
       return seconds(Collective::AllReduce, gradient, all);
     double sum = 0;
+    if (l.zeroStage == 1)
+      sum = seconds(Collective::ReduceScatter, gradient, shard);
     if (l.zeroStage < 3)
-      sum = seconds(Collective::ReduceScatter, gradient, shard) +
-            seconds(Collective::AllGather, copy, shard);
+      sum += seconds(Collective::AllGather, copy, shard);
     // Copies of the shards agree among themselves.
     if (shard.size < all.size)
       sum += seconds(Collective::AllReduce, gradient / static_cast<double>(shard.size),
@@ -398,6 +432,10 @@ private:
 StepCost stepCost(BlockCache &cache, const cost::Machine &machine, const Layout &layout,
                   StepOptions options) {
   return Step(cache, machine, layout, options).run();
+}
+
+double stepBound(BlockCache &cache, const cost::Machine &machine, const Layout &layout) {
+  return Step(cache, machine, layout, {}).bound();
 }
 
 StepCost stepCost(const cost::Machine &machine, const Workload &workload, const Layout &layout,

@@ -103,6 +103,21 @@ TEST(StepCost, Laws) {
   EXPECT_LE(stepCost(other, faster, layoutOf(base + "512")).seconds, none.seconds);
 }
 
+TEST(StepCost, TheBoundIsNeverAbove) {
+  Workload w = builtin("mixtral-8x7b");
+  BlockCache cache(w, cost::Calibration::builtin());
+  cost::Machine machine = machineOf("h100", 64);
+  for (const char *schedule : {"gpipe", "1f1b", "interleaved,virtual-stages=2", "zb-h1", "zb-h2",
+                               "zb-v", "dualpipe", "dualpipe-v"})
+    for (const char *zero : {"0", "1", "2", "3"})
+      for (const char *recompute : {"none", "full", "full,recompute-layers=3"}) {
+        Layout l = layoutOf(std::string("tp=2,ep=4,pp=4,dp=8,global-batch=256,schedule=") +
+                            schedule + ",zero=" + zero + ",recompute=" + recompute);
+        EXPECT_LE(stepBound(cache, machine, l), stepCost(cache, machine, l).seconds * (1 + 1e-9))
+            << l.line();
+      }
+}
+
 // MFU by hand: 72 B s l h^2 (1 + s/6h + V/12lh) over seconds, ranks and 312 TFLOP/s.
 TEST(StepCost, ModelFlopUtilisation) {
   Workload w = builtin("gpt-3-175b");
@@ -116,8 +131,8 @@ TEST(StepCost, PartsSumToTheStep) {
   StepCost s = stepCost(machineOf("h100", 64), builtin("mixtral-8x7b"),
                         layoutOf("tp=2,ep=4,pp=4,dp=8,global-batch=256,zero=1"));
   EXPECT_NEAR(s.offloadSeconds, 0, 1e-9 * s.seconds); // nothing is left over
-  double sum = s.parts.total() + s.bubbleSeconds + s.gatherSeconds + s.gradientExposed +
-               s.updateSeconds;
+  double sum =
+      s.parts.total() + s.bubbleSeconds + s.gatherSeconds + s.gradientExposed + s.updateSeconds;
   EXPECT_NEAR(sum / s.seconds, 1, 1e-9);
 }
 

@@ -128,6 +128,9 @@ StepCost stepCost(const cost::Machine &machine, const workload::Workload &worklo
                   const workload::Layout &layout,
                   const cost::Calibration &calibration = cost::Calibration::builtin());
 
+/// Seconds that `stepCost` never undercuts, without running the schedule.
+double stepBound(BlockCache &cache, const cost::Machine &machine, const workload::Layout &layout);
+
 /// Dense peak of the recipe's products, FLOP per second of one device.
 double peakOf(const cost::DeviceKind &device, workload::Precision precision);
 /// FLOP of one step on all ranks, recomputation included: the numerator of HFU.
