@@ -123,7 +123,7 @@ static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr, St
     return isa<StateAttr>(attr.getValue()) ? success() : wrong("a #base.state");
   if (name == aliasAttr)
     return isa<IntegerAttr>(attr.getValue()) ? success() : wrong("the index of an argument");
-  if (name == sourceNameAttr)
+  if (name == sourceNameAttr || name == weightAttr)
     return isa<StringAttr>(attr.getValue()) ? success() : wrong("a string");
   if (name == sourceShapeAttr)
     return isa<DenseI64ArrayAttr>(attr.getValue()) ? success() : wrong("array<i64: ...>");

@@ -22,10 +22,14 @@ inline constexpr llvm::StringLiteral kindAttr = "base.kind";
 inline constexpr llvm::StringLiteral stateAttr = "base.state";
 /// On state results: i64 index of the argument whose storage the result overwrites.
 inline constexpr llvm::StringLiteral aliasAttr = "base.alias";
-/// On state that is a piece of an initializer (#base.state with `start`): the initializer's name
-/// and shape.
+/// On state that is a piece of another tensor (#base.state with `start`): the name and shape of
+/// that tensor, under which all pieces are saved together. For the parameter it is the initializer,
+/// for its moments, masters and accumulators what these would be called were the parameter whole.
 inline constexpr llvm::StringLiteral sourceNameAttr = "base.source_name";
 inline constexpr llvm::StringLiteral sourceShapeAttr = "base.source_shape";
+/// On state: the entry of the module's weight table (graph.weight_data) that it begins with, where
+/// that is not called as the state is.
+inline constexpr llvm::StringLiteral weightAttr = "base.weight";
 /// On inputs and outputs: an array of strings, the model's names of the dimensions ("" = unnamed).
 inline constexpr llvm::StringLiteral dimsAttr = "base.dims";
 /// On functions: #base.profile that the function was specialized for.
@@ -34,8 +38,10 @@ inline constexpr llvm::StringLiteral profileAttr = "base.profile";
 inline constexpr llvm::StringLiteral segmentAttr = "base.segment";
 /// On ops made by differentiation: unit attribute.
 inline constexpr llvm::StringLiteral backwardAttr = "base.backward";
-/// On ops: the pipeline stage (dist::stageAttr). Derivatives inherit it.
-inline constexpr llvm::StringLiteral inheritedAttr = "dist.stage";
+/// On ops and functions: i64, the pipeline stage. Stands here and not in dist because what makes
+/// ops out of ops (derivatives, decompositions, clusters) hands it on without knowing what it
+/// means.
+inline constexpr llvm::StringLiteral stageAttr = "dist.stage";
 } // namespace gpucc::base
 
 #endif // GPUCC_BASE_BASE_H

@@ -1,5 +1,6 @@
 //===- Commands.cpp - what a rank does ------------------------------------===//
 #include "dialects/Base/Commands.h"
+#include "gpucc/Support/Types.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -33,7 +34,18 @@ SmallVector<Access> base::libraryAccesses(ArrayAttr operands, DictionaryAttr con
   return result;
 }
 
-LogicalResult base::verifyLaunch(Operation *op, ArrayAttr views, StringRef access) {
+/// Tensors of types that have an encoding in the plan.
+static bool isKnownTensor(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && toDType(tensor.getElementType());
+}
+static int64_t byteSizeOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return byteSize(*toDType(tensor.getElementType()), tensor.getNumElements());
+}
+
+LogicalResult base::verifyLaunch(Operation *op, ArrayAttr views, StringRef access,
+                                 std::optional<ArrayAttr> scalars) {
   if (views.size() != access.size())
     return op->emitOpError() << "(C1) has " << views.size() << " views and " << access.size()
                              << " access letters; give one of r, w, b per view";
@@ -41,10 +53,65 @@ LogicalResult base::verifyLaunch(Operation *op, ArrayAttr views, StringRef acces
     if (c != 'r' && c != 'w' && c != 'b')
       return op->emitOpError() << "(C1) access letter '" << StringRef(&c, 1)
                                << "' is not one of r, w, b";
+  for (Attribute scalar : scalars.value_or(ArrayAttr::get(op->getContext(), {})))
+    if (!isa<IntegerAttr, RankValueAttr>(scalar))
+      return op->emitOpError() << "(C2) scalar " << scalar
+                               << " is neither an integer nor a #base.rank_value; give the bits of "
+                                  "other numbers as an integer";
   return success();
 }
 
-LogicalResult base::verifyLibraryCall(Operation *op, StringRef kind, ArrayAttr operands) {
+/// (C3) of a library call.
+static LogicalResult verifyOperand(Operation *op, OperandAttr operand, const Twine &what) {
+  RankedTensorType type = operand.getType();
+  ArrayRef<int64_t> strides = operand.getStrides();
+  if (!isKnownTensor(type) || (!strides.empty() && strides.size() != type.getShape().size()))
+    return op->emitOpError() << "(C3) " << what << " is " << type << " with " << strides.size()
+                             << " strides; give a static tensor of numbers, and one stride per "
+                                "dimension or none";
+  DType dtype = *toDType(type.getElementType());
+  int64_t last = 0;
+  for (auto [size, stride] : llvm::zip(type.getShape(), strides))
+    last += (size - 1) * stride;
+  int64_t elements = type.getNumElements();
+  int64_t needed = byteSize(dtype, strides.empty() || elements == 0 ? elements : last + 1);
+  if (llvm::any_of(strides, [](int64_t s) { return s < 0; }) ||
+      needed > operand.getView().getBytes())
+    return op->emitOpError() << "(C3) " << what << " needs " << needed << " bytes for " << type
+                             << " with strides [" << strides << "]; its view holds "
+                             << operand.getView().getBytes() << ", and strides are at least 0";
+  return success();
+}
+
+/// (C4) of a library call.
+static LogicalResult verifyConfig(Operation *op, DictionaryAttr config) {
+  for (NamedAttribute entry : config) {
+    StringRef name = entry.getName();
+    bool fine = false;
+    if (llvm::is_contained({"strides", "dilations", "pads_begin", "pads_end", "window", "constant"},
+                           name))
+      fine = isa<DenseI64ArrayAttr>(entry.getValue());
+    else if (name == "groups")
+      fine = isa<IntegerAttr>(entry.getValue());
+    else if (name == "bias")
+      fine = isa<OperandAttr>(entry.getValue());
+    else if (name == "accumulate")
+      fine = isa<UnitAttr>(entry.getValue());
+    else if (name == "math")
+      if (auto math = dyn_cast<StringAttr>(entry.getValue()))
+        fine = llvm::is_contained({"strict", "tf32", "bf16"}, math.getValue());
+    if (!fine)
+      return op->emitOpError()
+             << "(C4) config entry '" << name << "' = " << entry.getValue()
+             << "; allowed are i64 arrays strides, dilations, pads_begin, "
+                "pads_end, window, constant; i64 groups; #base.operand bias; unit "
+                "accumulate; math \"strict\", \"tf32\" or \"bf16\"";
+  }
+  return success();
+}
+
+LogicalResult base::verifyLibraryCall(Operation *op, StringRef kind, ArrayAttr operands,
+                                      DictionaryAttr config) {
   unsigned expected = numLibraryOperands(kind);
   if (!expected)
     return op->emitOpError() << "(C1) kind '" << kind
@@ -53,7 +120,13 @@ LogicalResult base::verifyLibraryCall(Operation *op, StringRef kind, ArrayAttr o
   if (operands.size() != expected)
     return op->emitOpError() << "(C2) " << kind << " takes " << expected << " operands, found "
                              << operands.size();
-  return success();
+  if (failed(verifyConfig(op, config)))
+    return failure();
+  for (auto [i, operand] : llvm::enumerate(operands))
+    if (failed(verifyOperand(op, cast<OperandAttr>(operand), "operand " + Twine(i))))
+      return failure();
+  auto bias = config.getAs<OperandAttr>("bias");
+  return bias ? verifyOperand(op, bias, "the bias") : success();
 }
 
 LogicalResult base::verifyCopy(Operation *op, ViewAttr source, ViewAttr destination, int64_t bytes,
@@ -80,9 +153,9 @@ LogicalResult base::verifyFill(Operation *op, ViewAttr destination, int64_t patt
   return success();
 }
 
-LogicalResult base::verifyCollective(Operation *op, StringRef kind, bool hasInput, bool hasOutput,
-                                     bool hasAxes, bool hasPeerStage) {
-  bool pair = kind == "send" || kind == "recv";
+LogicalResult base::verifyCollective(Operation *op, const CollectiveFacts &facts) {
+  StringRef kind = facts.kind;
+  bool pair = kind == "send" || kind == "recv", hasAxes = !facts.axes.empty();
   bool known = pair || llvm::is_contained({"all_reduce", "all_gather", "reduce_scatter",
                                            "all_to_all", "permute"},
                                           kind);
@@ -90,39 +163,97 @@ LogicalResult base::verifyCollective(Operation *op, StringRef kind, bool hasInpu
     return op->emitOpError() << "(C1) kind '" << kind
                              << "' is not all_reduce, all_gather, reduce_scatter, all_to_all, "
                                 "permute, send or recv";
-  if (hasInput != (kind != "recv") || hasOutput != (kind != "send"))
+  if (facts.input.has_value() != (kind != "recv") || facts.output.has_value() != (kind != "send"))
     return op->emitOpError() << "(C2) " << kind << " needs "
                              << (kind == "send"   ? "an input only"
                                  : kind == "recv" ? "an output only"
                                                   : "an input and an output");
-  if (hasAxes == hasPeerStage || pair != hasPeerStage)
+  if (hasAxes == facts.hasPeerStage || pair != facts.hasPeerStage)
     return op->emitOpError() << "(C3) give mesh axes to a collective, a peer stage to send and recv";
+  if (!toDType(facts.type) || !llvm::is_contained({"sum", "max", "min", "mean"}, facts.reduce))
+    return op->emitOpError() << "(C4) reduces " << facts.type << " by '" << facts.reduce
+                             << "'; give a type of numbers, and sum, max, min or mean";
   return success();
 }
 
-LogicalResult base::verifyTensor(Operation *op, StringRef role, Type type, ArrayAttr slices) {
+static LogicalResult verifySliceCount(Operation *op, StringRef constraint, Type type,
+                                      ArrayAttr slices) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor || (!slices.empty() && slices.size() != static_cast<size_t>(tensor.getRank())))
-    return op->emitOpError() << "(C1) has " << slices.size() << " slices for type " << type
-                             << "; give none, or one per dimension";
-  if (!llvm::is_contained({"input", "label", "output", "parameter", "moment", "master",
-                           "statistic", "counter", "gradient_accumulator", "metric", "tap"},
-                          role))
-    return op->emitOpError() << "(C2) role '" << role
+  bool fit = tensor && (slices.empty() || slices.size() == static_cast<size_t>(tensor.getRank()));
+  if (!fit || !llvm::all_of(slices, [](Attribute a) { return isa<SliceAttr>(a); }))
+    return op->emitOpError() << constraint << " has " << slices.size() << " slices for type "
+                             << type << "; give none, or one per dimension";
+  return success();
+}
+
+/// (C5) of a tensor.
+static LogicalResult verifySource(Operation *op, const TensorFacts &facts) {
+  ArrayRef<int64_t> shape = facts.sourceShape.value_or(ArrayRef<int64_t>());
+  ArrayRef<int64_t> base = facts.sourceBase.value_or(ArrayRef<int64_t>());
+  ArrayRef<int64_t> own = cast<RankedTensorType>(facts.type).getShape();
+  bool fine = facts.sourceShape.has_value() == facts.sourceBase.has_value();
+  if (facts.sourceShape) {
+    fine &= facts.sourceName && shape.size() == own.size() && base.size() == own.size();
+    for (size_t d = 0; fine && d < own.size(); ++d)
+      fine = base[d] >= 0 && base[d] + own[d] <= shape[d];
+  }
+  if (fine)
+    return success();
+  return op->emitOpError() << "(C5) is the part of shape [" << own << "] at [" << base
+                           << "] of a saved tensor of shape [" << shape << "]"
+                           << (facts.sourceName ? "" : " without a name")
+                           << "; name the saved tensor, and give a shape and a base that hold it";
+}
+
+LogicalResult base::verifyTensor(Operation *op, const TensorFacts &facts) {
+  if (failed(verifySliceCount(op, "(C1)", facts.type, facts.slices)))
+    return failure();
+  if (!llvm::is_contained({"input", "label", "output", "parameter", "moment", "master", "statistic",
+                           "counter", "gradient_accumulator", "metric", "tap"},
+                          facts.role))
+    return op->emitOpError() << "(C2) role '" << facts.role
                              << "' is not input, label, output, parameter, moment, master, "
                                 "statistic, counter, gradient_accumulator, metric or tap";
-  return success();
+  auto type = cast<RankedTensorType>(facts.type);
+  auto local = dyn_cast<RankedTensorType>(facts.local);
+  if (!isKnownTensor(type) || !local || !isKnownTensor(local) ||
+      local.getElementType() != type.getElementType() || local.getRank() != type.getRank() ||
+      facts.slots < 1 || byteSizeOf(local) > facts.view.getBytes())
+    return op->emitOpError() << "(C3) is " << facts.type << ", of which " << facts.slots
+                             << " slots of " << facts.local << " lie in " << facts.view.getBytes()
+                             << " bytes; give static tensors of one rank and number type, at least "
+                                "one slot, and a view that holds it";
+  if (facts.dims && facts.dims->size() != static_cast<size_t>(type.getRank()))
+    return op->emitOpError() << "(C4) has " << facts.dims->size() << " names of dimensions for "
+                             << facts.type << "; give one per dimension, \"\" where there is none";
+  return verifySource(op, facts);
 }
 
-LogicalResult base::verifyInitialize(Operation *op, bool hasValue, bool hasKey) {
+LogicalResult base::verifyInitialize(Operation *op, bool hasValue, bool hasKey, Type type,
+                                     ViewAttr view, ArrayAttr slices) {
   if (hasValue == hasKey)
     return op->emitOpError("(C1) give either a value or the key of a weight");
+  if (!isKnownTensor(type) || byteSizeOf(type) > view.getBytes())
+    return op->emitOpError() << "(C2) writes " << type << " into " << view.getBytes()
+                             << " bytes; give a static tensor of numbers and a view that holds it";
+  return verifySliceCount(op, "(C3)", type, slices);
+}
+
+LogicalResult base::verifyProgram(Operation *op, ArrayAttr mesh, ArrayRef<int64_t> shape,
+                                  int64_t stage) {
+  llvm::SmallDenseSet<Attribute> axes(mesh.begin(), mesh.end());
+  if (mesh.size() != shape.size() || axes.size() != mesh.size() ||
+      llvm::any_of(shape, [](int64_t size) { return size < 1; }))
+    return op->emitOpError() << "(C1) has a mesh of axes " << mesh << " with sizes [" << shape
+                             << "]; give one size of at least 1 per axis, and each axis once";
+  if (stage < 0)
+    return op->emitOpError() << "(C2) is stage " << stage << "; stages count from 0";
   return success();
 }
 
 LogicalResult base::verifyScript(Operation *op, ArrayAttr segments, ArrayRef<int64_t> slots) {
-  if (segments.size() != slots.size())
+  if (segments.size() != slots.size() || llvm::any_of(slots, [](int64_t s) { return s < 0; }))
     return op->emitOpError() << "(C1) has " << segments.size() << " segments and " << slots.size()
-                             << " slots; give one slot per segment";
+                             << " slots; give one slot per segment, counted from 0";
   return success();
 }

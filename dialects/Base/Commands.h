@@ -6,6 +6,7 @@
 #include "dialects/Base/Base.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/RegionKindInterface.h"
@@ -26,37 +27,188 @@ unsigned numLibraryOperands(llvm::StringRef kind);
 llvm::SmallVector<Access> launchAccesses(mlir::ArrayAttr views, llvm::StringRef letters);
 llvm::SmallVector<Access> libraryAccesses(mlir::ArrayAttr operands, mlir::DictionaryAttr config);
 
-// The numbered constraints of Commands.td.
-llvm::LogicalResult verifyLaunch(mlir::Operation *op, mlir::ArrayAttr views, llvm::StringRef access);
+// The numbered constraints of Commands.td. Of the op alone:
+llvm::LogicalResult verifyLaunch(mlir::Operation *op, mlir::ArrayAttr views, llvm::StringRef access,
+                                 std::optional<mlir::ArrayAttr> scalars);
 llvm::LogicalResult verifyLibraryCall(mlir::Operation *op, llvm::StringRef kind,
-                                      mlir::ArrayAttr operands);
+                                      mlir::ArrayAttr operands, mlir::DictionaryAttr config);
 llvm::LogicalResult verifyCopy(mlir::Operation *op, ViewAttr source, ViewAttr destination,
                                int64_t bytes, int64_t rows, int64_t sourcePitch,
                                int64_t destinationPitch);
 llvm::LogicalResult verifyFill(mlir::Operation *op, ViewAttr destination, int64_t patternSize);
-llvm::LogicalResult verifyCollective(mlir::Operation *op, llvm::StringRef kind, bool hasInput,
-                                     bool hasOutput, bool hasAxes, bool hasPeerStage);
-llvm::LogicalResult verifyTensor(mlir::Operation *op, llvm::StringRef role, mlir::Type type,
-                                 mlir::ArrayAttr slices);
-llvm::LogicalResult verifyInitialize(mlir::Operation *op, bool hasValue, bool hasKey);
+
+/// The attributes of a collective.
+struct CollectiveFacts {
+  llvm::StringRef kind, reduce;
+  mlir::ArrayAttr axes;
+  mlir::Type type;
+  int64_t count;
+  std::optional<ViewAttr> input, output;
+  std::optional<RankValueAttr> peer, source;
+  bool hasPeerStage;
+};
+llvm::LogicalResult verifyCollective(mlir::Operation *op, const CollectiveFacts &facts);
+
+/// The attributes of an entry of the tensor table.
+struct TensorFacts {
+  llvm::StringRef role;
+  mlir::Type type, local;
+  ViewAttr view;
+  mlir::ArrayAttr slices;
+  int64_t slots;
+  std::optional<mlir::ArrayAttr> dims, partialAxes;
+  std::optional<llvm::StringRef> sourceName;
+  std::optional<llvm::ArrayRef<int64_t>> sourceShape, sourceBase;
+};
+llvm::LogicalResult verifyTensor(mlir::Operation *op, const TensorFacts &facts);
+llvm::LogicalResult verifyInitialize(mlir::Operation *op, bool hasValue, bool hasKey,
+                                     mlir::Type type, ViewAttr view, mlir::ArrayAttr slices);
 llvm::LogicalResult verifyScript(mlir::Operation *op, mlir::ArrayAttr segments,
                                  llvm::ArrayRef<int64_t> slots);
+llvm::LogicalResult verifyProgram(mlir::Operation *op, mlir::ArrayAttr mesh,
+                                  llvm::ArrayRef<int64_t> shape, int64_t stage);
+
+// And with the program around it (CommandSymbols.cpp).
+struct ProgramFacts {
+  mlir::Operation *program = nullptr;
+  mlir::ArrayAttr mesh;
+  llvm::ArrayRef<int64_t> shape;
+  /// Bytes of one slot when the op declares a buffer.
+  std::optional<int64_t> (*bytesOf)(mlir::Operation *) = nullptr;
+};
+/// (V1), (V2)
+llvm::LogicalResult verifyViews(mlir::Operation *op, llvm::ArrayRef<ViewAttr> views,
+                                const ProgramFacts &facts);
+/// (V3)
+llvm::LogicalResult verifyRankValue(mlir::Operation *op, RankValueAttr value,
+                                    const ProgramFacts &facts);
+llvm::LogicalResult verifySlices(mlir::Operation *op, mlir::ArrayAttr slices,
+                                 const ProgramFacts &facts);
+/// A command's views and the rank values of a launch.
+llvm::LogicalResult verifyCommandUses(mlir::Operation *op, llvm::ArrayRef<Access> accesses,
+                                      std::optional<mlir::ArrayAttr> scalars,
+                                      const ProgramFacts &facts);
+llvm::LogicalResult verifyCollectiveUses(mlir::Operation *op, const CollectiveFacts &collective,
+                                         const ProgramFacts &facts);
+llvm::LogicalResult verifyTensorUses(mlir::Operation *op, const TensorFacts &tensor,
+                                     const ProgramFacts &facts);
+llvm::LogicalResult verifyScriptUses(mlir::Operation *op, mlir::ArrayAttr segments,
+                                     const ProgramFacts &facts, llvm::StringRef segmentOp);
+
+// And with the module around the program (ModuleSymbols.cpp).
+/// The kernel exists and has one view per view of the launch, of its size.
+llvm::LogicalResult verifyKernel(mlir::Operation *op, mlir::FlatSymbolRefAttr kernel,
+                                 mlir::ArrayAttr views, mlir::ModuleOp module);
+/// The key is an entry of the weight table, of the element type that plans can read.
+llvm::LogicalResult verifyWeight(mlir::Operation *op, mlir::FlatSymbolRefAttr key,
+                                 mlir::ModuleOp module);
+/// A program as far as others of the module must agree with it.
+struct ProgramShape {
+  mlir::Operation *program;
+  int64_t stage;
+  mlir::ArrayAttr mesh;
+  llvm::ArrayRef<int64_t> shape;
+};
+/// Stages count up from 0, their programs have equal meshes of one number of ranks.
+llvm::LogicalResult verifyStages(llvm::ArrayRef<ProgramShape> programs);
+
+/// Checks of one dialect's programs that are the same in both: kernels, weights, stages.
+template <typename ProgramOp, typename LaunchOp, typename InitializeOp, typename CollectiveOp>
+llvm::LogicalResult verifyModuleSymbols(mlir::ModuleOp module) {
+  llvm::SmallVector<ProgramShape> programs;
+  int64_t stages = 0;
+  for (auto program : module.getOps<ProgramOp>()) {
+    auto stage = static_cast<int64_t>(program.getStage());
+    stages = std::max(stages, stage + 1);
+    programs.push_back({program, stage, program.getMesh(), program.getMeshShape()});
+  }
+  if (failed(verifyStages(programs)))
+    return llvm::failure();
+  mlir::WalkResult outcome = module.walk([&](mlir::Operation *op) {
+    bool fine = true;
+    if (auto launch = mlir::dyn_cast<LaunchOp>(op))
+      fine = succeeded(verifyKernel(op, launch.getKernelAttr(), launch.getViews(), module));
+    else if (auto initialize = mlir::dyn_cast<InitializeOp>(op);
+             initialize && initialize.getKeyAttr())
+      fine = succeeded(verifyWeight(op, initialize.getKeyAttr(), module));
+    else if (auto collective = mlir::dyn_cast<CollectiveOp>(op);
+             collective && collective.getPeerStage()) {
+      auto peer = static_cast<int64_t>(*collective.getPeerStage());
+      auto own = static_cast<int64_t>(op->template getParentOfType<ProgramOp>().getStage());
+      fine = peer >= 0 && peer < stages && peer != own;
+      if (!fine)
+        op->emitOpError() << "(C7) is between stage " << own << " and stage " << peer
+                          << "; the module has stages 0 to " << stages - 1
+                          << ", and a stage keeps its own values";
+    }
+    return fine ? mlir::WalkResult::advance() : mlir::WalkResult::interrupt();
+  });
+  return llvm::success(!outcome.wasInterrupted());
+}
 
 } // namespace gpucc::base
 
 #include "dialects/Base/CommandsInterfaces.h.inc"
 
-/// Defines the members of one dialect's command ops by the functions above.
+/// Defines the members of one dialect's command ops by the functions above. The dialect has defined
+/// `verifyStream(Operation *)`: what it asks of a command's stream.
 #define GPUCC_DEFINE_COMMANDS                                                                      \
+  template <typename Op> static base::ProgramFacts programOf(Op op) {                              \
+    auto program = op->template getParentOfType<ProgramOp>();                                      \
+    base::ProgramFacts facts;                                                                      \
+    facts.program = program;                                                                       \
+    facts.mesh = program.getMesh();                                                                \
+    facts.shape = program.getMeshShape();                                                          \
+    facts.bytesOf = [](Operation *o) -> std::optional<int64_t> {                                   \
+      auto buffer = dyn_cast<BufferOp>(o);                                                         \
+      return buffer ? std::optional<int64_t>(buffer.getBytes()) : std::nullopt;                    \
+    };                                                                                             \
+    return facts;                                                                                  \
+  }                                                                                                \
+  /* A command outside a program has no symbols to look up. */                                     \
+  template <typename Op>                                                                           \
+  static LogicalResult verifyUses(Op op, std::optional<ArrayAttr> scalars = std::nullopt) {        \
+    if (!op->template getParentOfType<ProgramOp>())                                                \
+      return op.emitOpError() << "stands outside a program";                                       \
+    if (failed(verifyStream(op)))                                                                  \
+      return failure();                                                                            \
+    return base::verifyCommandUses(op, op.getAccesses(), scalars, programOf(op));                  \
+  }                                                                                                \
+  static base::CollectiveFacts factsOf(CollectiveOp op) {                                          \
+    return {op.getKind(),                                                                          \
+            op.getReduce(),                                                                        \
+            op.getAxes(),                                                                          \
+            op.getType(),                                                                          \
+            static_cast<int64_t>(op.getCount()),                                                   \
+            op.getInput(),                                                                         \
+            op.getOutput(),                                                                        \
+            op.getPeer(),                                                                          \
+            op.getSource(),                                                                        \
+            op.getPeerStage().has_value()};                                                        \
+  }                                                                                                \
+  static base::TensorFacts factsOf(TensorOp op) {                                                  \
+    return {op.getRole(),        op.getType(),        op.getLocal(),                               \
+            op.getView(),        op.getSlices(),      static_cast<int64_t>(op.getSlots()),         \
+            op.getDims(),        op.getPartialAxes(), op.getSourceName(),                          \
+            op.getSourceShape(), op.getSourceBase()};                                              \
+  }                                                                                                \
   SmallVector<base::Access> LaunchOp::getAccesses() {                                              \
     return base::launchAccesses(getViews(), getAccess());                                          \
   }                                                                                                \
-  LogicalResult LaunchOp::verify() { return base::verifyLaunch(*this, getViews(), getAccess()); }  \
+  LogicalResult LaunchOp::verify() {                                                               \
+    return base::verifyLaunch(*this, getViews(), getAccess(), getScalars());                       \
+  }                                                                                                \
+  LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &) {                              \
+    return verifyUses(*this, getScalars());                                                        \
+  }                                                                                                \
   SmallVector<base::Access> LibraryCallOp::getAccesses() {                                         \
-    return base::libraryAccesses(getArgs(), getConfig());                                  \
+    return base::libraryAccesses(getArgs(), getConfig());                                          \
   }                                                                                                \
   LogicalResult LibraryCallOp::verify() {                                                          \
-    return base::verifyLibraryCall(*this, getKind(), getArgs());                           \
+    return base::verifyLibraryCall(*this, getKind(), getArgs(), getConfig());                      \
+  }                                                                                                \
+  LogicalResult LibraryCallOp::verifySymbolUses(SymbolTableCollection &) {                         \
+    return verifyUses(*this);                                                                      \
   }                                                                                                \
   SmallVector<base::Access> CopyOp::getAccesses() {                                                \
     return {{getSource(), true, false}, {getDestination(), false, true}};                          \
@@ -65,10 +217,12 @@ llvm::LogicalResult verifyScript(mlir::Operation *op, mlir::ArrayAttr segments,
     return base::verifyCopy(*this, getSource(), getDestination(), getBytes(), getRows(),           \
                             getSourcePitch(), getDestinationPitch());                              \
   }                                                                                                \
+  LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &) { return verifyUses(*this); }    \
   SmallVector<base::Access> FillOp::getAccesses() { return {{getDestination(), false, true}}; }    \
   LogicalResult FillOp::verify() {                                                                 \
     return base::verifyFill(*this, getDestination(), getPatternSize());                            \
   }                                                                                                \
+  LogicalResult FillOp::verifySymbolUses(SymbolTableCollection &) { return verifyUses(*this); }    \
   SmallVector<base::Access> CollectiveOp::getAccesses() {                                          \
     SmallVector<base::Access> result;                                                              \
     if (getInput())                                                                                \
@@ -77,17 +231,54 @@ llvm::LogicalResult verifyScript(mlir::Operation *op, mlir::ArrayAttr segments,
       result.push_back({*getOutput(), false, true});                                               \
     return result;                                                                                 \
   }                                                                                                \
-  LogicalResult CollectiveOp::verify() {                                                           \
-    return base::verifyCollective(*this, getKind(), getInput().has_value(),                        \
-                                  getOutput().has_value(), !getAxes().empty(),                     \
-                                  getPeerStage().has_value());                                     \
+  LogicalResult CollectiveOp::verify() { return base::verifyCollective(*this, factsOf(*this)); }   \
+  LogicalResult CollectiveOp::verifySymbolUses(SymbolTableCollection &) {                          \
+    if (failed(verifyUses(*this)))                                                                 \
+      return failure();                                                                            \
+    return base::verifyCollectiveUses(*this, factsOf(*this), programOf(*this));                    \
   }                                                                                                \
-  LogicalResult TensorOp::verify() {                                                               \
-    return base::verifyTensor(*this, getRole(), getType(), getSlices());                           \
+  LogicalResult TensorOp::verify() { return base::verifyTensor(*this, factsOf(*this)); }           \
+  LogicalResult TensorOp::verifySymbolUses(SymbolTableCollection &) {                              \
+    if (!(*this)->getParentOfType<ProgramOp>())                                                    \
+      return emitOpError() << "stands outside a program";                                          \
+    return base::verifyTensorUses(*this, factsOf(*this), programOf(*this));                        \
   }                                                                                                \
   LogicalResult InitializeOp::verify() {                                                           \
-    return base::verifyInitialize(*this, getValue().has_value(), getKey().has_value());            \
+    return base::verifyInitialize(*this, getValue().has_value(), getKey().has_value(), getType(),  \
+                                  getView(), getSlices());                                         \
   }                                                                                                \
-  LogicalResult ScriptOp::verify() { return base::verifyScript(*this, getSegments(), getSlots()); }
+  LogicalResult InitializeOp::verifySymbolUses(SymbolTableCollection &) {                          \
+    if (!(*this)->getParentOfType<ProgramOp>())                                                    \
+      return emitOpError() << "stands outside a program";                                          \
+    if (failed(base::verifyViews(*this, {getView()}, programOf(*this))))                           \
+      return failure();                                                                            \
+    return base::verifySlices(*this, getSlices(), programOf(*this));                               \
+  }                                                                                                \
+  LogicalResult RankConstantOp::verify() {                                                         \
+    if (getView().getBytes() == 8)                                                                 \
+      return success();                                                                            \
+    return emitOpError() << "(C1) writes an i64 into " << getView().getBytes()                     \
+                         << " bytes; give it a view of 8";                                         \
+  }                                                                                                \
+  LogicalResult RankConstantOp::verifySymbolUses(SymbolTableCollection &) {                        \
+    if (!(*this)->getParentOfType<ProgramOp>())                                                    \
+      return emitOpError() << "stands outside a program";                                          \
+    if (failed(base::verifyViews(*this, {getView()}, programOf(*this))))                           \
+      return failure();                                                                            \
+    return base::verifyRankValue(*this, getValue(), programOf(*this));                             \
+  }                                                                                                \
+  LogicalResult ScriptOp::verify() {                                                               \
+    return base::verifyScript(*this, getSegments(), getSlots());                                   \
+  }                                                                                                \
+  LogicalResult ScriptOp::verifySymbolUses(SymbolTableCollection &) {                              \
+    if (!(*this)->getParentOfType<ProgramOp>())                                                    \
+      return emitOpError() << "stands outside a program";                                          \
+    return base::verifyScriptUses(*this, getSegments(), programOf(*this),                          \
+                                  SegmentOp::getOperationName());                                  \
+  }                                                                                                \
+  LogicalResult ProgramOp::verify() {                                                              \
+    return base::verifyProgram(*this, getMesh(), getMeshShape(),                                   \
+                               static_cast<int64_t>(getStage()));                                  \
+  }
 
 #endif // GPUCC_BASE_COMMANDS_H

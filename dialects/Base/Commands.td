@@ -3,6 +3,10 @@
 // `sched` (buffers without addresses, one order) and `plan` (addresses, streams, events) speak of
 // the same commands. Their shared shape stands here; each dialect makes its ops from these classes.
 //
+// Two constraints hold for every #base.view of every op: (V1) its buffer is declared in the program,
+// (V2) its bytes lie inside one slot of it. And for every #base.rank_value: (V3) its axes are axes of the
+// program's mesh. They are checked where symbols are: with the program.
+//
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_BASE_COMMANDS
 #define GPUCC_BASE_COMMANDS
@@ -44,7 +48,8 @@ def Base_RankValue : Attr<CPred<"::llvm::isa<::gpucc::base::RankValueAttr>($_sel
 }
 
 class Command<Dialect dialect, string mnemonic>
-    : Op<dialect, mnemonic, [DeclareOpInterfaceMethods<CommandOpInterface>]> {
+    : Op<dialect, mnemonic, [DeclareOpInterfaceMethods<CommandOpInterface>,
+                             DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let hasVerifier = 1;
 }
 
@@ -54,7 +59,8 @@ class LaunchCommand<Dialect d, dag extra> : Command<d, "launch"> {
     `access` has one letter per view: r, w or b. `scalars` follow the views: integers (8-byte bit
     patterns) or #base.rank_value.
 
-    Constraints: (C1) one access letter per view.
+    Constraints: (C1) one access letter per view. (C2) `scalars` are of these two kinds. With the module
+    (gpucc-verify-phase-sched and -plan): (C3) the kernel exists and has one view of that size per view.
   }];
   let arguments = !con((ins FlatSymbolRefAttr:$kernel, ViewArray:$views, StrAttr:$access,
                         OptionalAttr<ArrayAttr>:$scalars, StrAttr:$name), extra);
@@ -70,7 +76,9 @@ class LibraryCommand<Dialect d, dag extra> : Command<d, "library_call"> {
     arrays), groups (i64), bias (#base.operand), math ("strict", "tf32", "bf16"),
     accumulate (unit: adds to the destination), constant (i64 array: operands that are weights).
 
-    Constraints: (C1) `kind` is one of these. (C2) the kind's number of operands is given.
+    Constraints: (C1) `kind` is one of these. (C2) the kind's number of operands is given. (C3) an operand
+    has a type that plans know, strides as many as dimensions (or none), and all its elements inside its
+    view. (C4) `config` holds these entries only.
   }];
   let arguments = !con((ins StrAttr:$kind, OperandArray:$args, DictionaryAttr:$config,
                         StrAttr:$name), extra);
@@ -107,7 +115,10 @@ class CollectiveCommand<Dialect d, dag extra> : Command<d, "collective"> {
     layout are those of the plan's CollectiveKind (members one behind the other).
 
     Constraints: (C1) `kind` is one of these. (C2) send has an input, recv an output, the rest both.
-    (C3) axes are given exactly when there is no peer stage.
+    (C3) axes are given exactly when there is no peer stage. (C4) `type` is one that plans know, `reduce` is
+    sum, max, min or mean. (C5) axes are axes of the program's mesh. (C6) views hold `count` elements, or
+    one such part per member where parts are gathered from or scattered to. With the module: (C7)
+    `peer_stage` is another stage of the module.
   }];
   let arguments = !con((ins StrAttr:$kind, StrArrayAttr:$axes, StrAttr:$reduce, TypeAttr:$type,
                         I64Attr:$count, OptionalAttr<Base_View>:$input, OptionalAttr<Base_View>:$output,
@@ -117,7 +128,8 @@ class CollectiveCommand<Dialect d, dag extra> : Command<d, "collective"> {
 }
 
 /// Entries of the tensor table: what callers see by name, and where it lies.
-class TensorEntry<Dialect d> : Op<d, "tensor"> {
+class TensorEntry<Dialect d>
+    : Op<d, "tensor", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a named global tensor and the part of it that a rank holds";
   let description = [{
     `role`: input, label, output, parameter, moment, master, statistic, counter,
@@ -126,7 +138,10 @@ class TensorEntry<Dialect d> : Op<d, "tensor"> {
     replicated). For state: `source_name`, `source_shape`, `source_base` place it inside the saved
     tensor.
 
-    Constraints: (C1) `slices` is empty or has one entry per dimension. (C2) `role` is one of these.
+    Constraints: (C1) `slices` is empty or has one entry per dimension. (C2) `role` is one of these. (C3)
+    `type` and `local` are tensors of one rank and element type that plans know; the view holds `local`.
+    (C4) `dims` has one name per dimension. (C5) `source_shape` and `source_base` come with a `source_name`,
+    and the tensor lies inside. (C6) `partial_axes` are axes of the mesh, or "pp".
   }];
   let arguments = (ins StrAttr:$name, StrAttr:$role, TypeAttr:$type, TypeAttr:$local, Base_View:$view,
                        DefaultValuedAttr<I64Attr, "1">:$slots, ArrayAttr:$slices,
@@ -140,13 +155,16 @@ class TensorEntry<Dialect d> : Op<d, "tensor"> {
 }
 
 /// What is written into memory at prepare.
-class InitializeEntry<Dialect d> : Op<d, "initialize"> {
+class InitializeEntry<Dialect d>
+    : Op<d, "initialize", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "writes a weight or constant into a buffer before anything runs";
   let description = [{
     Either `value` (a constant) or `key` (a graph.weight_data of the module), cut by `slices` (one
     #base.slice per dimension of the source; empty = all).
 
-    Constraints: (C1) exactly one of `value` and `key`.
+    Constraints: (C1) exactly one of `value` and `key`. (C2) `type` is a tensor that plans know, and the view
+    holds it. (C3) `slices` is empty or has one entry per dimension. With the module: (C4) `key` is
+    an entry of its weight table.
   }];
   let arguments = (ins StrAttr:$name, Base_View:$view, OptionalAttr<ElementsAttr>:$value,
                        OptionalAttr<FlatSymbolRefAttr>:$key, ArrayAttr:$slices, TypeAttr:$type);
@@ -154,16 +172,22 @@ class InitializeEntry<Dialect d> : Op<d, "initialize"> {
   let hasVerifier = 1;
 }
 
-class RankConstantEntry<Dialect d> : Op<d, "rank_constant"> {
+class RankConstantEntry<Dialect d>
+    : Op<d, "rank_constant", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "an i64 that depends on the rank, written at prepare";
+  let description = [{
+    Constraints: (C1) the view has 8 bytes.
+  }];
   let arguments = (ins Base_View:$view, Base_RankValue:$value);
   let assemblyFormat = "$value $view attr-dict";
+  let hasVerifier = 1;
 }
 
-class ScriptEntry<Dialect d> : Op<d, "script"> {
+class ScriptEntry<Dialect d>
+    : Op<d, "script", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the order in which segments run: (segment, slot) pairs";
   let description = [{
-    Constraints: (C1) as many slots as segments.
+    Constraints: (C1) as many slots as segments, none negative. (C2) each names a segment of the program.
   }];
   let arguments = (ins StrAttr:$name, ArrayAttr:$segments, DenseI64ArrayAttr:$slots);
   let assemblyFormat = "$name $segments $slots attr-dict";
@@ -181,11 +205,16 @@ class ProgramEntry<Dialect d> : Op<d, "program", [Symbol, SymbolTable, NoTermina
   let summary = "what the ranks of one pipeline stage do under one profile";
   let description = [{
     `mesh` names the axes, `mesh_shape` their sizes, of the stage's ranks.
+
+    Constraints: (C1) one size of at least 1 per axis, and no axis twice. (C2) `stage` is at least 0.
+    With the module: (C3) programs of one stage have one mesh, stages have equally many ranks. (C4) stages count
+    up from 0 without gaps.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, StrArrayAttr:$mesh,
                        DenseI64ArrayAttr:$mesh_shape, OptionalAttr<Base_Profile>:$profile);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 #endif // GPUCC_BASE_COMMANDS

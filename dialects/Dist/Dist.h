@@ -3,6 +3,7 @@
 #ifndef GPUCC_DIST_DIST_H
 #define GPUCC_DIST_DIST_H
 
+#include "dialects/Base/Base.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "gpucc/Facts/Sharding.h"
 #include "gpucc/Support/Types.h"
@@ -25,8 +26,7 @@
 namespace gpucc::dist {
 /// On ops: array of #dist.sharding, one per result. On arguments and results of functions: one.
 inline constexpr llvm::StringLiteral shardingAttr = "dist.sharding";
-/// On ops and functions: i64, the pipeline stage.
-inline constexpr llvm::StringLiteral stageAttr = "dist.stage";
+using base::stageAttr;
 /// On arguments and results of stage functions: i64 key; forward's result and backward's argument
 /// with equal keys are one value, kept once per micro-batch in flight.
 inline constexpr llvm::StringLiteral savedAttr = "dist.saved";

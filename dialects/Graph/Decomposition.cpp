@@ -94,10 +94,10 @@ static Operation *lastBuilt(OpBuilder &builder) {
 
 /// What was built for the derivative of `op` belongs to its pipeline stage (docs/conventions.md).
 static void copyStage(Operation *op, Operation *before, OpBuilder &builder) {
-  Attribute stage = op->getAttr(base::inheritedAttr);
+  Attribute stage = op->getAttr(base::stageAttr);
   Operation *last = lastBuilt(builder);
   for (Operation *made = last; stage && made && made != before; made = made->getPrevNode())
-    made->setAttr(base::inheritedAttr, stage);
+    made->setAttr(base::stageAttr, stage);
 }
 
 LogicalResult gpucc::graph::reverseSweep(OpBuilder &builder, ArrayRef<Operation *> ops,

@@ -3,6 +3,9 @@
 // One to one with the plan file (runtime/include/gpucc_rt/plan.fbs): arenas, buffers at offsets,
 // commands on streams, events between streams. The writer adds nothing.
 //
+// Beside the constraints of Commands.td, for every command: (S1) its stream is one of those that the
+// program declares, counted in their order.
+//
 //   plan.program @stage0 attributes {...} {
 //     plan.arena @scratch 1024
 //     plan.buffer @t0 in @scratch at 0 512
@@ -51,8 +54,12 @@ def BufferOp : Op<Plan_Dialect, "buffer", [Symbol]> {
 
 def StreamOp : Op<Plan_Dialect, "stream", [Symbol]> {
   let summary = "a stream; the first one of a program is the compute stream";
+  let description = [{
+    Constraints: (C1) `kind` is compute or communication.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kind);
   let assemblyFormat = "$sym_name $kind attr-dict";
+  let hasVerifier = 1;
 }
 
 def ProgramOp : ProgramEntry<Plan_Dialect>;
@@ -68,15 +75,26 @@ def CopyOp : CopyCommand<Plan_Dialect, OnStream>;
 def FillOp : FillCommand<Plan_Dialect, OnStream>;
 def CollectiveOp : CollectiveCommand<Plan_Dialect, OnStream>;
 
-def EventRecordOp : Op<Plan_Dialect, "event_record"> {
+def EventRecordOp
+    : Op<Plan_Dialect, "event_record", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "marks a point of a stream";
+  let description = [{
+    Constraints: (C1) `event` is at least 0 and below 2^20.
+  }];
   let arguments = (ins I64Attr:$event, I64Attr:$stream);
   let assemblyFormat = "$event `on` $stream attr-dict";
+  let hasVerifier = 1;
 }
-def EventWaitOp : Op<Plan_Dialect, "event_wait"> {
+def EventWaitOp
+    : Op<Plan_Dialect, "event_wait", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "makes a stream wait for the last record of an event";
+  let description = [{
+    Constraints: (C1) `event` is at least 0 and below 2^20. (C2) a command before it in the segment records
+    the event.
+  }];
   let arguments = (ins I64Attr:$event, I64Attr:$stream);
   let assemblyFormat = "$event `on` $stream attr-dict";
+  let hasVerifier = 1;
 }
 
 #endif // GPUCC_PLAN

@@ -23,6 +23,9 @@ void SchedDialect::initialize() {
       >();
 }
 
+/// Commands have one order and no streams yet.
+static LogicalResult verifyStream(Operation *) { return success(); }
+
 GPUCC_DEFINE_COMMANDS
 
 LogicalResult BufferOp::verify() {

@@ -40,6 +40,8 @@ private:
   bool compareValues(const HostTensor &a, const HostTensor &b, double scale, SpmdMismatch &out);
   void compareNamed(StringRef kind, const std::string &name, FailureOr<HostTensor> a,
                     const HostTensor &b, double scale, int64_t microBatch);
+  int64_t firstWrongRank(StringRef kind, const std::string &name, const HostTensor &whole,
+                         int64_t microBatch, double scale);
   void compareResults(size_t microBatches);
 };
 } // namespace
@@ -117,9 +119,15 @@ void Comparison::compareOp(const Key &key, const Sharding &sharding, const HostT
   Sharding whole = sharding;
   whole.partial.clear();
   HostTensor part = cutBlock(partitioned.getMesh(), whole, want.value, rank);
-  SpmdMismatch mismatch{
-      "op", describe(want.op), rank, std::get<0>(key) ? -1 : std::get<1>(key), 0, 0,
-      "",   want.op->getLoc()};
+  SpmdMismatch mismatch{"op",
+                        describe(want.op),
+                        rank,
+                        std::get<0>(key) ? -1 : std::get<1>(key),
+                        0,
+                        0,
+                        "",
+                        describe(want.op),
+                        want.op->getLoc()};
   if (!compareValues(block, part, largest[std::get<0>(key)], mismatch))
     if (auto at = wrong.find(key); at == wrong.end() || at->second.rank > rank)
       wrong.insert_or_assign(key, mismatch);
@@ -151,15 +159,40 @@ void Comparison::check(const SpmdObservation &seen) {
 
 void Comparison::compareNamed(StringRef kind, const std::string &name, FailureOr<HostTensor> a,
                               const HostTensor &b, double scale, int64_t microBatch) {
-  SpmdMismatch mismatch{kind.str(), name, -1, microBatch,
-                        0,          0,    "", UnknownLoc::get(reference.getContext())};
+  SpmdMismatch mismatch{
+      kind.str(), name, -1, microBatch, 0, 0, "", "", UnknownLoc::get(reference.getContext())};
   if (failed(a)) {
     mismatch.detail = "its blocks cannot be put together (see the error before)";
     mismatch.error = HUGE_VAL;
   } else if (compareValues(*a, b, scale, mismatch)) {
     return;
   }
+  if (Operation *op = reference.producerOf(kind, name)) {
+    mismatch.op = describe(op);
+    mismatch.location = op->getLoc();
+  }
+  mismatch.rank = firstWrongRank(kind, name, b, microBatch, scale);
   report.mismatches.push_back(mismatch);
+}
+
+int64_t Comparison::firstWrongRank(StringRef kind, const std::string &name, const HostTensor &whole,
+                                   int64_t microBatch, double scale) {
+  Sharding sharding = partitioned.shardingOf(kind, name);
+  double allowed = tolerance.relative * std::max(largestOf(whole), tolerance.floor * scale);
+  for (int64_t rank = 0; rank < partitioned.numRanks(); ++rank) {
+    const HostTensor *block = partitioned.blockOf(kind, name, microBatch, rank);
+    if (!block)
+      continue;
+    if (!sharding.partial.empty())
+      return rank;
+    HostTensor right = cutBlock(partitioned.getMesh(), sharding, whole, rank);
+    if (right.shape() != block->shape())
+      return rank;
+    for (int64_t i = 0; i < right.numElements(); ++i)
+      if (!(std::fabs(block->getFloat(i) - right.getFloat(i)) <= allowed))
+        return rank;
+  }
+  return -1;
 }
 
 /// Outputs, then gradients, then state.
@@ -204,6 +237,8 @@ std::string SpmdReport::dump() const {
       out += ", rank " + std::to_string(m.rank);
     if (m.microBatch >= 0)
       out += ", micro-batch " + std::to_string(m.microBatch);
+    if (m.kind != "op" && !m.op.empty())
+      out += ", made by " + m.op;
     out += ": error " + std::to_string(m.error) + ", allowed " + std::to_string(m.allowed) + "; " +
            m.detail + "\n";
   }

@@ -353,10 +353,8 @@ FailureOr<HostTensor> SpmdEvaluator::getState(const std::string &name) const {
   ModuleOp op = module;
   if (place == states.end())
     return op.emitError("no state is named '") << name << "'";
-  return makeWhole(name, place->second, [&](int64_t rank) -> const HostTensor * {
-    auto at = ranks[rank].state.find(name);
-    return at == ranks[rank].state.end() ? nullptr : &at->second;
-  });
+  return makeWhole(name, place->second,
+                   [&](int64_t rank) { return blockOf("state", name, -1, rank); });
 }
 
 FailureOr<HostTensor> SpmdEvaluator::getGradient(const std::string &name) const {
@@ -364,10 +362,8 @@ FailureOr<HostTensor> SpmdEvaluator::getGradient(const std::string &name) const 
   ModuleOp op = module;
   if (place == states.end())
     return op.emitError("no accumulator is named '") << name << "'";
-  return makeWhole(name, place->second, [&](int64_t rank) -> const HostTensor * {
-    auto at = ranks[rank].gradients.find(name);
-    return at == ranks[rank].gradients.end() ? nullptr : &at->second;
-  });
+  return makeWhole(name, place->second,
+                   [&](int64_t rank) { return blockOf("gradient", name, -1, rank); });
 }
 
 FailureOr<HostTensor> SpmdEvaluator::getOutput(const std::string &name, int64_t microBatch) const {
@@ -375,10 +371,38 @@ FailureOr<HostTensor> SpmdEvaluator::getOutput(const std::string &name, int64_t 
   ModuleOp op = module;
   if (place == outputs.end())
     return op.emitError("no output is named '") << name << "'";
-  return makeWhole(name, place->second, [&](int64_t rank) -> const HostTensor * {
+  return makeWhole(name, place->second,
+                   [&](int64_t rank) { return blockOf("output", name, microBatch, rank); });
+}
+
+const HostTensor *SpmdEvaluator::blockOf(StringRef kind, const std::string &name,
+                                         int64_t microBatch, int64_t rank) const {
+  if (kind == "output") {
     auto at = ranks[rank].outputs.find({name, microBatch});
     return at == ranks[rank].outputs.end() ? nullptr : &at->second;
-  });
+  }
+  const NamedTensors &tensors = kind == "state" ? ranks[rank].state : ranks[rank].gradients;
+  auto at = tensors.find(name);
+  return at == tensors.end() ? nullptr : &at->second;
+}
+
+Sharding SpmdEvaluator::shardingOf(StringRef kind, const std::string &name) const {
+  const auto &places = kind == "output" ? outputs : states;
+  auto at = places.find(name);
+  return at == places.end() ? Sharding() : at->second.sharding;
+}
+
+/// The update overwrites state last; gradients and outputs come from the functions before it.
+Operation *SpmdEvaluator::producerOf(StringRef kind, const std::string &name) const {
+  Operation *producer = nullptr;
+  for (func::FuncOp function : ModuleOp(module).getOps<func::FuncOp>()) {
+    if (kind == "gradient" && isUpdate(function))
+      continue;
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      if (nameOf(function, i, true) == name)
+        producer = function.getBody().front().getTerminator()->getOperand(i).getDefiningOp();
+  }
+  return producer;
 }
 
 bool SpmdEvaluator::hasGradient(const std::string &name) const {

@@ -137,8 +137,21 @@ TEST(State, LoadsUnderAnyLayout) {
     ASSERT_FINE(gpucc_rt::Plan::fromMemory(bytes.data(), bytes.size(), ".", plan));
     ASSERT_FINE(group.open(plan, {}));
     if (sharded) {
-      ASSERT_FINE(group.write("q", q, sizeof(q)));
-      ASSERT_FINE(group.write("kv", kv, sizeof(kv)));
+      gpucc_rt::Array whole = {"qkv", GPUCC_RT_F32, {2, 6}, std::vector<char>(48)};
+      for (int i = 0; i < 12; ++i)
+        reinterpret_cast<float *>(whole.bytes.data())[i] = static_cast<float>(i);
+      ASSERT_FINE(group.writeArray(whole)); // by the name it is saved under
+      float part[8];
+      ASSERT_FINE(group.read("q", part, sizeof(q)));
+      EXPECT_EQ(std::memcmp(part, q, sizeof(q)), 0);
+      ASSERT_FINE(group.read("kv", part, sizeof(kv)));
+      EXPECT_EQ(std::memcmp(part, kv, sizeof(kv)), 0);
+      gpucc_rt::Array back;
+      ASSERT_FINE(group.readArray("qkv", back));
+      EXPECT_EQ(back.shape, whole.shape);
+      EXPECT_EQ(back.bytes, whole.bytes);
+      whole.shape = {6, 2};
+      EXPECT_TRUE(group.writeArray(whole)) << "another shape was accepted";
       ASSERT_FINE(group.saveState(path, "{\"step\":\"3\"}"));
       SafetensorsReader file;
       ASSERT_OK(file.open(path));

@@ -1,4 +1,10 @@
 """Parallel training plans compute what the unpartitioned model computes (gpucc check --train)."""
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
 import pytest
 
 LAYOUTS = {
@@ -42,9 +48,104 @@ def test_cuda_source_executed_on_two_ranks(gpucc, models, pins):
     check(gpucc, models, "gpt2", pins, 2, "--target", "cuda:simt")
 
 
+@pytest.fixture(scope="module")
+def dropout_model(tmp_path_factory):
+    from conftest import ROOT
+    folder = tmp_path_factory.mktemp("dropout")
+    subprocess.run([sys.executable, ROOT / "examples" / "models" / "make_models.py", folder, "--model",
+                    "gpt2", "--layers", "2", "--dropout", "0.2"], check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize("pins, ranks", [
+    ("dp=2", 2), ("dp=4", 4), ("dp=4,zero=1", 4), ("tp=4", 4), ("dp=2,tp=2", 4), ("tp=2,sp=on", 2),
+    ("pp=2,micro-batches=4", 2), ("dp=2,pp=2,micro-batches=2", 4), ("tp=2,pp=2,micro-batches=2", 4)])
+def test_dropout_draws_the_same_mask_on_any_layout(gpucc, dropout_model, pins, ranks):
+    check(gpucc, dropout_model, "gpt2", pins, ranks)
+
+
+# A ReLU input within rounding of zero falls on either side of it, and all gradients before it change: one
+# batch of many may differ without a fault (docs/limits.md). A fault is wrong on every batch.
+def test_resnet_with_batch_norm_over_two_ranks(gpucc, tmp_path):
+    from conftest import ROOT
+    subprocess.run([sys.executable, ROOT / "examples" / "models" / "make_models.py", tmp_path, "--model",
+                    "resnet18", "--size", "64", "--width", "8"], check=True, capture_output=True)
+    for seed in range(4):
+        _, out, _ = gpucc("check", tmp_path / "resnet18.onnx", "--train", "--ranks", 2, "--pin", "dp=2",
+                          "--profile", "batch=8", "--inputs", f"random:{seed}")
+        assert "compared" in out, out
+        wrong = [line for line in out.splitlines() if line.startswith("FAIL")]
+        if not wrong:
+            return
+        assert all("gradient" in line for line in wrong), out
+    pytest.fail("wrong on every batch:\n" + out)
+
+
+def gpt_data(folder):
+    rng = np.random.default_rng(4)
+    ids = rng.integers(0, 256, (32, 16))
+    np.savez(folder / "data.npz", input_ids=ids, labels=np.roll(ids, -1, axis=1))
+
+
+def losses(folder):
+    return [json.loads(line)["loss"] for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+# GPT-2's c_attn is split into query, key and value under tensor parallelism; saved state knows the whole.
+@pytest.mark.parametrize("optimizer", [["adamw", "--lr", "1e-3"], ["sgd", "--momentum", "0.9"]])
+@pytest.mark.parametrize("first, second", [("tp=2", None), (None, "tp=2"), ("dp=4,zero=1", "tp=4"),
+                                           ("tp=2,pp=2,micro-batches=2", None)])
+def test_fused_projection_resumes_under_another_layout(gpucc, models, tmp_path, optimizer, first, second):
+    gpt_data(tmp_path)
+    common = ["--train", "--optimizer", *optimizer, "--profile", "batch=8,seq=16"]
+
+    def train(name, pins, steps, *options):
+        ranks = 1
+        for axis in re.findall(r"(?:dp|tp|pp)=(\d+)", pins or ""):
+            ranks *= int(axis)
+        extra = ["--ranks", ranks, "--pin", pins] if pins else []
+        plan = tmp_path / f"{name}.plan"
+        gpucc.ok("compile", models / "gpt2.onnx", *common, *extra, "-o", plan)
+        gpucc.ok("train", plan, "--data", tmp_path / "data.npz", "--steps", steps, "--save",
+                 tmp_path / name, *(["--ranks", ranks] if pins else []), *options)
+        return tmp_path / name
+
+    whole = train("whole", None, 6)
+    begun = train("begun", first, 3)
+    resumed = train("resumed", second, 6, "--resume", begun)
+    np.testing.assert_allclose(losses(resumed)[-3:], losses(whole)[-3:], rtol=1e-4)
+    saved = {name for path in begun.glob("**/*.safetensors") for name in header(path)}
+    moment = ".moment1"
+    assert {"h.0.attn.c_attn.weight", "h.0.attn.c_attn.weight" + moment} <= saved
+    assert not [name for name in saved if "@" in name]
+
+
+def header(path):
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    return json.loads(data[8:8 + size])
+
+
+# In the text after the sched phase stage 0's script is spoiled: backward before forward.
+def test_misordered_communication_is_refused_before_a_plan_is_written(gpucc, models, tmp_path):
+    from conftest import BUILD
+    text = tmp_path / "step.mlir"
+    gpucc.ok("compile", models / "mlp.onnx", "--train", "--loss", "mse", "--profile", "batch=8", "--ranks",
+             2, "--pin", "pp=2,micro-batches=2,schedule=gpipe", "--compile-to=sched", "-o", text)
+    command = [BUILD / "bin" / "gpucc-opt", "--gpucc-phase-plan", text, "-o", tmp_path / "plan.mlir"]
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    good = text.read_text()
+    script = re.search(r'sched.script "main" \[@forward, @forward, ([^]]*)\]', good)
+    spoiled = good.replace(script.group(0), script.group(0).replace(
+        "[@forward, @forward, @backward", "[@backward, @forward, @forward"), 1)
+    assert spoiled != good
+    text.write_text(spoiled)
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode != 0
+    assert "the ranks wait for each other" in run.stderr and "rank 0 stands at its 1. comm" in run.stderr, run.stderr
+
+
 def test_state_of_zero1_resumes_on_one_rank(gpucc, models, tmp_path):
-    import json
-    import numpy as np
     rng = np.random.default_rng(2)
     np.savez(tmp_path / "data.npz", x=rng.standard_normal((32, 16)).astype(np.float32),
              labels=rng.standard_normal((32, 4)).astype(np.float32))

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Check.h"
+#include "Locate.h"
 #include "PlanSource.h"
 #include "gpucc_rt/RankGroup.h"
 
@@ -22,6 +23,7 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 using namespace gpucc;
 using namespace gpucc::tool;
@@ -167,8 +169,29 @@ private:
         return code;
       if (int code = read(reference, name, expected))
         return code;
-      report.add(name, scaled(found, expected, floor), 1e-4, expected.shape(), what);
+      Difference difference = scaled(found, expected, floor);
+      std::string note = what;
+      if (!(difference.error <= 1e-4))
+        if (int code = addPlace(name, difference.index, note))
+          return code;
+      report.add(name, difference, 1e-4, expected.shape(), note);
     }
+    return 0;
+  }
+
+  /// Of a wrong tensor: the command that made it and the ranks that have it wrong.
+  int addPlace(const std::string &name, int64_t index, std::string &note) {
+    if (!planFile) {
+      planFile.emplace();
+      if (int code = planFile->open(plan.source.path()))
+        return code;
+    }
+    gpucc_rt::Array expected;
+    if (auto s = reference.group.readArray(name, expected))
+      return failed(s);
+    std::string place = locate(plan.group, *planFile, name, expected, index);
+    if (!place.empty())
+      note += ", made " + place;
     return 0;
   }
 
@@ -209,6 +232,7 @@ private:
   CheckArguments &a;
   CheckReport report;
   Side plan, reference;
+  std::optional<PlanFile> planFile; ///< opened when something is wrong
 };
 
 } // namespace

@@ -69,7 +69,8 @@ std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
   CLI::Option_group *train = app.add_option_group("training");
   train->add_flag("--train", f->training, "make a training step of the model");
   // All of this group but --train itself, and --memory-budget, mean nothing without it (checked in finish).
-  train->add_option("--loss", f->train.loss, "cross-entropy | mse | output:NAME")->capture_default_str();
+  train->add_option("--loss", f->train.loss, "cross-entropy | mse | output:NAME | output-sum:NAME")
+      ->capture_default_str();
   train->add_option("--optimizer", f->train.optimizer, "sgd | adamw")
       ->check(CLI::IsMember({"sgd", "adamw"}))
       ->capture_default_str();

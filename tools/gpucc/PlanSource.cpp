@@ -37,6 +37,7 @@ int PlanSource::open(CompileFlags &flags) {
       return code;
     flags.options = compilation.options(); // with --machine, the layout that was chosen
   }
+  file = path;
   if (auto status = gpucc_rt::Plan::open(path, opened))
     return failed(status);
   return 0;

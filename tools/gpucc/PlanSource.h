@@ -15,9 +15,11 @@ public:
   /// 0, or the exit code after an error on stderr.
   int open(CompileFlags &flags);
   const gpucc_rt::Plan &plan() const { return opened; }
+  /// Where its file lies; a temporary one goes with this object.
+  const std::string &path() const { return file; }
 
 private:
-  std::string temporary;
+  std::string temporary, file;
   gpucc_rt::Plan opened;
 };
 

@@ -23,10 +23,12 @@ struct SpmdTolerance {
 struct SpmdMismatch {
   std::string kind;  ///< "op", "output", "gradient", "state"
   std::string name;  ///< of the tensor; for ops the name in the model and the kind of op
-  int64_t rank = -1; ///< first rank whose block is wrong; -1 when it concerns all
+  /// First rank whose block is wrong; of a value whose parts are summed, the first of those ranks.
+  int64_t rank = -1;
   int64_t microBatch = -1;
   double error = 0, allowed = 0;
   std::string detail; ///< element, both values; or why the copies cannot be put together
+  std::string op;     ///< that makes the value in the unpartitioned program; "" when none does
   mlir::Location location;
 };
 

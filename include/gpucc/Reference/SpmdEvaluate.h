@@ -70,6 +70,12 @@ public:
   bool hasGradient(const std::string &name) const;
   bool hasOutput(const std::string &name, int64_t microBatch) const;
   mlir::MLIRContext *getContext() const { return mlir::ModuleOp(module).getContext(); }
+  /// For messages. `kind` is "state", "gradient" or "output". A rank's block of such a value, null
+  /// when it has none; how the value lies; and the op behind the result of that name.
+  const HostTensor *blockOf(llvm::StringRef kind, const std::string &name, int64_t microBatch,
+                            int64_t rank) const;
+  Sharding shardingOf(llvm::StringRef kind, const std::string &name) const;
+  mlir::Operation *producerOf(llvm::StringRef kind, const std::string &name) const;
   /// Names of everything a function returns as state, or as output or metric.
   std::vector<std::string> stateNames() const;
   std::vector<std::string> outputNames() const;

@@ -102,7 +102,7 @@ Value ModelConverter::stateArgument(frontend::InitializerOp op, RankedTensorType
   Value value = entry->addArgument(type, op.getLoc());
   NamedAttrList attrs(valueAttributes(op.getName(), "state", Attribute()));
   if (data.getSymName() != op.getName())
-    attrs.set(base::sourceNameAttr, data.getSymNameAttr());
+    attrs.set(base::weightAttr, data.getSymNameAttr());
   attrs.set(base::stateAttr, base::StateAttr::get(builder.getContext(), base::StateRole::Param, "",
                                                   /*trainable=*/true, {}));
   argumentAttributes.push_back(attrs.getDictionary(builder.getContext()));

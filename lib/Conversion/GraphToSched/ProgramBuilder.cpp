@@ -128,16 +128,35 @@ bool ProgramBuilder::isBatched(const Port &port) {
   return !batch || port.kind() == "label" || (dims && !dims.empty() && dims[0] == batch);
 }
 
+/// The port with a dimension of one in front: one entry per micro-batch. An output without a batch
+/// (a scalar, say) has a value for each micro-batch, and none of them is the step's.
+static Port perMicroBatch(const Port &port) {
+  Builder b(port.type.getContext());
+  SmallVector<int64_t> shape = {1};
+  llvm::append_range(shape, port.type.getShape());
+  NamedAttrList attrs(port.attrs);
+  Sharding sharding = port.sharding();
+  sharding.dims.insert(sharding.dims.begin(), std::vector<std::string>());
+  attrs.set(dist::shardingAttr, dist::ShardingAttr::get(b.getContext(), sharding));
+  if (auto dims = port.attrs.getAs<ArrayAttr>(base::dimsAttr)) {
+    SmallVector<Attribute> names = {b.getStringAttr("")};
+    llvm::append_range(names, dims);
+    attrs.set(base::dimsAttr, b.getArrayAttr(names));
+  }
+  return {port.type.clone(shape), attrs.getDictionary(b.getContext())};
+}
+
 Storage ProgramBuilder::ioPort(const Port &port, Location loc, bool isResult) {
   bool metric = port.kind() == "metric";
   std::string key = (isResult ? "out:" : "in:") + port.name().str();
   auto [it, isNew] = io.try_emplace(key);
   if (!isNew)
     return it->second;
-  int64_t portSlots = metric || !isBatched(port) ? 1 : slots;
+  bool each = isResult && !metric && slots > 1 && !isBatched(port);
+  int64_t portSlots = metric || (!each && !isBatched(port)) ? 1 : slots;
   it->second = makeBuffer(isResult ? "out" : "in", BufferKind::Io, byteSize(port.type), portSlots);
   StringRef role = isResult ? (metric ? "metric" : "output") : port.kind();
-  addTensor(port, role, it->second, portSlots, loc);
+  addTensor(each ? perMicroBatch(port) : port, role, it->second, portSlots, loc);
   return it->second;
 }
 
@@ -178,7 +197,7 @@ Storage ProgramBuilder::statePort(const Port &port, Location loc) {
 void ProgramBuilder::initializeState(const Port &port, Storage storage, Location loc) {
   auto state = port.attrs.getAs<base::StateAttr>(base::stateAttr);
   StringRef source = port.name();
-  if (auto named = port.attrs.getAs<StringAttr>(base::sourceNameAttr))
+  if (auto named = port.attrs.getAs<StringAttr>(base::weightAttr))
     source = named.getValue();
   else if (state && state.getRole() == base::StateRole::Master)
     source = state.getOf();

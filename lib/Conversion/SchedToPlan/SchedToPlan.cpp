@@ -38,8 +38,15 @@ struct Address {
 /// State and weights of a stage are shared by the programs of all profiles: what is the same has
 /// the same address in each.
 struct SharedMemory {
-  DenseMap<Attribute, int64_t> offsets; ///< by what the buffer holds
-  std::map<std::string, int64_t> ends;  ///< by arena
+  struct Place {
+    int64_t offset, bytes;
+    Location loc; ///< of the buffer in the first program that has it
+  };
+  struct Arena {
+    DenseMap<Attribute, Place> places; ///< by what the buffer holds
+    int64_t end = 0;
+  };
+  std::map<std::string, Arena> arenas;
 };
 
 struct SegmentPlan {
@@ -60,8 +67,9 @@ public:
       buffers[b.getSymName()] = b;
     for (auto s : program.getOps<sched::SegmentOp>())
       segments.push_back(planSegment(s));
-    placeShared("state", sched::BufferKind::State);
-    placeShared("weights", sched::BufferKind::Weight);
+    if (failed(placeShared("state", sched::BufferKind::State)) ||
+        failed(placeShared("weights", sched::BufferKind::Weight)))
+      return failure();
     placeInOrder("io", sched::BufferKind::Io);
     placeInOrder("scratch", sched::BufferKind::Saved);
     if (failed(placeScratch()))
@@ -83,12 +91,14 @@ private:
     return p;
   }
 
-  /// What each state and weight buffer holds: a tensor's name, or what is written at prepare.
+  /// What each state and weight buffer holds: a tensor by name and role, or what is written at
+  /// prepare. A buffer of which nothing is said is one of its own.
   DenseMap<StringRef, Attribute> contents() {
     DenseMap<StringRef, Attribute> result;
     auto none = builder.getUnitAttr();
     for (auto t : program.getOps<sched::TensorOp>())
-      result[t.getView().getBuffer().getValue()] = t.getNameAttr();
+      result[t.getView().getBuffer().getValue()] =
+          builder.getArrayAttr({t.getNameAttr(), t.getRoleAttr()});
     for (auto c : program.getOps<sched::RankConstantOp>())
       result[c.getView().getBuffer().getValue()] = c.getValueAttr();
     for (auto i : program.getOps<sched::InitializeOp>())
@@ -99,20 +109,33 @@ private:
     return result;
   }
 
-  void placeShared(StringRef arena, sched::BufferKind kind) {
+  LogicalResult placeShared(StringRef name, sched::BufferKind kind) {
     DenseMap<StringRef, Attribute> content = contents();
-    int64_t &end = shared.ends[arena.str()];
+    SharedMemory::Arena &arena = shared.arenas[name.str()];
     for (auto b : program.getOps<sched::BufferOp>()) {
       if (b.getKind() != kind)
         continue;
       auto known = content.find(b.getSymName());
-      Attribute key = known == content.end() ? Attribute(b.getSymNameAttr()) : known->second;
-      auto [it, isNew] = shared.offsets.try_emplace(key, end);
+      Attribute key = known == content.end()
+                          ? builder.getArrayAttr({program.getSymNameAttr(), b.getSymNameAttr()})
+                          : known->second;
+      auto bytes = static_cast<int64_t>(b.getBytes());
+      auto [it, isNew] =
+          arena.places.try_emplace(key, SharedMemory::Place{arena.end, bytes, b.getLoc()});
+      if (!isNew && it->second.bytes != bytes) {
+        InFlightDiagnostic error = b.emitOpError()
+                                   << "holds " << key << " in " << bytes << " bytes";
+        error.attachNote(it->second.loc)
+            << "the stage's other profile has it in " << it->second.bytes
+            << " bytes; profiles share state and weights, which have one size";
+        return error;
+      }
       if (isNew)
-        end += align(b.getBytes());
-      addresses[b.getSymName()] = {arena, it->second, 0};
+        arena.end += align(bytes);
+      addresses[b.getSymName()] = {name, it->second.offset, 0};
     }
-    arenas[arena.str()] = end;
+    arenas[name.str()] = arena.end;
+    return success();
   }
 
   void placeInOrder(StringRef arena, sched::BufferKind kind) {

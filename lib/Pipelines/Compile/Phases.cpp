@@ -52,6 +52,13 @@ static void buildTrainPhase(OpPassManager &pm, const CompileOptions &options, bo
   FreezeParametersOptions freeze;
   freeze.patterns.assign(train.freeze.begin(), train.freeze.end());
   pm.addPass(createFreezeParameters(freeze));
+  // Before mixed precision, whose casts would hide the weight; before stages and derivatives, so
+  // that the pieces have their own.
+  if (!trial && options.pins.tp.value_or(1) > 1) {
+    SplitFusedProjectionsOptions split;
+    split.remarks = options.remarks;
+    pm.addPass(createSplitFusedProjections(split));
+  }
   pm.addPass(createMixedPrecision(precision));
   pm.addPass(createNumberSamples());
   DifferentiateOptions differentiate;
@@ -79,6 +86,8 @@ static void buildTrainPhase(OpPassManager &pm, const CompileOptions &options, bo
   // Derivatives compute with constants (x^3 gives 3 x^(3 - 1)): unfolded, these tie layers together.
   pm.addNestedPass<func::FuncOp>(createFoldConstants());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
+  if (options.verify && !trial)
+    pm.addPass(createVerifyPhaseTrain());
 }
 
 /// No canonicalizer between propagate and partition: it would lose shardings.
@@ -108,7 +117,9 @@ static void buildDistPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createOverlapCollectives());
   pm.addPass(createLowerStageReductions());
   pm.addPass(createPrepareCollectives());
-  pm.addPass(createVerifyCollectives());
+  if (options.verify)
+    pm.addPass(createVerifyPhaseDist());
+  pm.addPass(createVerifyCollectives()); // a proof, not a check of the compiler: always
 }
 
 /// On the shapes that execute. Fusion after partition, so that pack and unpack around collectives fuse.
@@ -133,6 +144,8 @@ static void buildFusePhase(OpPassManager &pm, const CompileOptions &options) {
     recompute.remarks = options.remarks;
     pm.addPass(createInsertRecompute(recompute));
   }
+  if (options.verify)
+    pm.addPass(createVerifyPhaseFuse());
 }
 
 /// Identical clusters share one kernel.
@@ -140,6 +153,8 @@ static void buildKernelPhase(OpPassManager &pm, const CompileOptions &options) {
   OutlineKernelsOptions outline;
   outline.target = options.target.cuda ? "cuda" : "host";
   pm.addPass(createOutlineKernels(outline));
+  if (options.verify)
+    pm.addPass(createVerifyPhaseKernel());
 }
 
 /// The last view of values: what fusion and recomputation have left is what takes memory.
@@ -148,11 +163,16 @@ static void buildSchedPhase(OpPassManager &pm, const CompileOptions &options) {
   order.remarks = options.remarks;
   pm.addNestedPass<func::FuncOp>(createOrder(order));
   pm.addPass(createGraphToSched());
+  if (options.verify)
+    pm.addPass(createVerifyPhaseSched());
 }
 
 /// Offsets last: what an asynchronous collective touches lives until it is waited for.
-static void buildPlanPhase(OpPassManager &pm, const CompileOptions &) {
+static void buildPlanPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createSchedToPlan());
+  if (options.verify)
+    pm.addPass(createVerifyPhasePlan());
+  pm.addPass(createVerifyPlanCollectives()); // of the commands that will run, with their scripts
 }
 
 void gpucc::buildTrial(OpPassManager &pm, const CompileOptions &options) {

@@ -26,7 +26,8 @@ public:
   LogicalResult run() {
     fillHead();
     addKernels();
-    if (failed(fillPrograms(module, plan, kernelIndex)) || failed(addWeights()))
+    if (failed(plan::verifyModule(module)) || failed(fillPrograms(module, plan, kernelIndex)) ||
+        failed(addWeights()))
       return failure();
     sortBlobs();
     fillNeeds();
@@ -165,8 +166,16 @@ private:
       return init.emitOpError() << "names weight @" << *init.getKey()
                                 << ", which the module does not have";
     auto type = cast<RankedTensorType>(data.getType());
-    std::string file = cast<StringAttr>(module->getAttrOfType<ArrayAttr>(
-        graph::filesAttr)[data.getFile()]).str();
+    auto listed = module->getAttrOfType<ArrayAttr>(graph::filesAttr);
+    auto index = static_cast<int64_t>(data.getFile());
+    auto named = listed && index >= 0 && index < static_cast<int64_t>(listed.size())
+                     ? dyn_cast<StringAttr>(listed[index])
+                     : StringAttr();
+    if (!named)
+      return data.emitOpError() << "lies in file " << index << "; the module's " << graph::filesAttr
+                                << " lists " << (listed ? listed.size() : 0)
+                                << " file names: add it there";
+    std::string file = named.str();
     if (options.externalWeights) {
       SmallString<256> absolute(options.modelFolder);
       llvm::sys::path::append(absolute, file);

@@ -2,7 +2,7 @@
 #ifndef GPUCC_LIB_TRANSFORMS_DIST_CUTSTAGES_H
 #define GPUCC_LIB_TRANSFORMS_DIST_CUTSTAGES_H
 
-#include "SegmentBuilder.h"
+#include "StageFunction.h"
 
 #include <map>
 #include <set>

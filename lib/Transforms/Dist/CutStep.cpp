@@ -54,7 +54,7 @@ private:
   int64_t nextKey = 0;
   DenseSet<Value> statics;
   DenseMap<Operation *, Home> homes;
-  std::vector<SegmentBuilder> forward, backward;
+  std::vector<StageFunction> forward, backward;
   /// Per result of the step: what each stage returns for a state that several stages hold.
   std::map<unsigned, std::map<int64_t, Value>> shares;
   DenseSet<Operation *> replaced; ///< by the shares
@@ -62,7 +62,7 @@ private:
   bool isStatic(Value value) const { return statics.contains(value); }
   bool isCounter(Value value) const;
   Home homeOf(Value value) const { return homes.lookup(value.getDefiningOp()); }
-  SegmentBuilder &segment(Home home) {
+  StageFunction &segment(Home home) {
     return home.backward ? backward[home.stage] : forward[home.stage];
   }
   void findStatics();
@@ -253,7 +253,7 @@ Value StepCutter::pass(Value value, Home from, Home to) {
 
 /// The value in the function of `to`; it gets there on the first call.
 FailureOr<Value> StepCutter::bring(Value value, Home to) {
-  SegmentBuilder &here = segment(to);
+  StageFunction &here = segment(to);
   if (here.has(value))
     return here.at(value);
   if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -365,7 +365,7 @@ LogicalResult StepCutter::run() {
     if (failed(placeResult(operand)))
       return failure();
   for (auto *segments : {&forward, &backward})
-    for (SegmentBuilder &segment : *segments) {
+    for (StageFunction &segment : *segments) {
       func::FuncOp made = segment.finish();
       for (unsigned i = 0; i < made.getNumArguments(); ++i)
         if (argumentState(made, i))

@@ -44,7 +44,7 @@ private:
   int64_t &channel;
   CutStatistics &statistics;
   DenseMap<Value, Knowledge> known;
-  std::vector<SegmentBuilder> segments;
+  std::vector<StageFunction> segments;
 
   std::set<int64_t> ownersOf(unsigned argument) const;
   void placeArgument(BlockArgument argument);
@@ -60,7 +60,7 @@ private:
   LogicalResult placeResult(OpOperand &operand);
   LogicalResult makeShared(Value value, Operation *user);
   void sumOver(Value value, const std::set<int64_t> &members);
-  Value zero(SegmentBuilder &segment, Value like);
+  Value zero(StageFunction &segment, Value like);
   bool has(Value value, int64_t stage) const {
     const Knowledge &k = known.find(value)->second;
     return k.kind == Knowledge::Shared || k.stages.count(stage);
@@ -119,7 +119,7 @@ void UpdateCutter::placeArgument(BlockArgument argument) {
 
 //===-- Summing over stages -----------------------------------------------===//
 
-Value UpdateCutter::zero(SegmentBuilder &segment, Value like) {
+Value UpdateCutter::zero(StageFunction &segment, Value like) {
   graph::GraphBuilder g(segment.builder(), like.getLoc());
   Value value = g.like(like, 0);
   if (auto sharding = dist::getSharding(like))
@@ -138,7 +138,7 @@ void UpdateCutter::sumOver(Value value, const std::set<int64_t> &members) {
   SmallVector<int64_t> list(members.begin(), members.end());
   bool all = static_cast<int64_t>(members.size()) == stages;
   for (int64_t s : members) {
-    SegmentBuilder &segment = segments[s];
+    StageFunction &segment = segments[s];
     OpBuilder &builder = segment.builder();
     bool gives = k.stages.count(s) && (k.kind == Knowledge::Summed || isa<BlockArgument>(value) ||
                                        s == *k.stages.begin());
@@ -176,7 +176,7 @@ LogicalResult UpdateCutter::makeShared(Value value, Operation *user) {
     for (Value operand : op->getOperands())
       if (failed(makeShared(operand, user)))
         return failure();
-    for (SegmentBuilder &segment : segments)
+    for (StageFunction &segment : segments)
       segment.clone(op);
     known[value] = {Knowledge::Shared, {}};
     return success();
@@ -267,7 +267,7 @@ LogicalResult UpdateCutter::place(Operation &op) {
   if (failed(decided))
     return failure();
   const Knowledge &result = *decided;
-  for (SegmentBuilder &segment : segments) {
+  for (StageFunction &segment : segments) {
     int64_t s = segment.stage();
     if (result.kind != Knowledge::Shared && !result.stages.count(s))
       continue;
@@ -299,7 +299,7 @@ LogicalResult UpdateCutter::placeResult(OpOperand &operand) {
   if (!alias) { // every stage reports every metric
     if (failed(makeShared(value, operand.getOwner())))
       return failure();
-    for (SegmentBuilder &segment : segments)
+    for (StageFunction &segment : segments)
       segment.result(segment.at(value), index);
     return success();
   }
@@ -331,7 +331,7 @@ LogicalResult UpdateCutter::run() {
   for (OpOperand &operand : body.getTerminator()->getOpOperands())
     if (failed(placeResult(operand)))
       return failure();
-  for (SegmentBuilder &segment : segments)
+  for (StageFunction &segment : segments)
     segment.finish();
   update.erase();
   return success();

@@ -12,9 +12,10 @@
 //   %k = …  %v = …
 //
 // The pieces are state arguments of their own, named `<name>@<start>`, with
-// `start` in #base.state: the initializer they were cut from keeps its name in
-// front, so saved state can be put together again. Runs before differentiation:
-// gradients and moments are then made for the pieces.
+// `start` in #base.state and the initializer's name and shape beside it: they
+// begin with its columns and are saved as one tensor under its name, whatever
+// the layout. Runs before differentiation: gradients and moments are then made
+// for the pieces, with the same note.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Base/Base.h"
@@ -116,6 +117,7 @@ static std::optional<Projection> match(func::FuncOp function, graph::ContractOp 
 
 namespace {
 struct SplitFusedProjections : gpucc::impl::SplitFusedProjectionsBase<SplitFusedProjections> {
+  using SplitFusedProjectionsBase::SplitFusedProjectionsBase;
   void runOnOperation() override {
     for (func::FuncOp function : getOperation().getOps<func::FuncOp>()) {
       SmallVector<Projection> found;
@@ -143,6 +145,11 @@ struct SplitFusedProjections : gpucc::impl::SplitFusedProjectionsBase<SplitFused
     attrs.set(base::nameAttr, b.getStringAttr(name.getValue() + "@" + Twine(begin)));
     attrs.set(base::stateAttr, base::StateAttr::get(&getContext(), state.getRole(), state.getOf(),
                                                     state.getTrainable(), start));
+    // A piece starts from, and is saved into, its columns of the initializer.
+    attrs.set(base::sourceNameAttr, name);
+    attrs.set(base::sourceShapeAttr, b.getDenseI64ArrayAttr(type.getShape()));
+    if (!attrs.get(base::weightAttr))
+      attrs.set(base::weightAttr, name);
     unsigned at = function.getNumArguments();
     if (failed(function.insertArgument(at, type.clone(shape), attrs.getDictionary(&getContext()),
                                        whole.getLoc())))
@@ -151,6 +158,10 @@ struct SplitFusedProjections : gpucc::impl::SplitFusedProjectionsBase<SplitFused
   }
 
   void split(func::FuncOp function, Projection &p) {
+    if (remarks)
+      p.product.emitRemark() << function.getArgAttr(p.weight.getArgNumber(), base::nameAttr)
+                             << " is used in " << p.pieces.size()
+                             << " slices only: split, so that each rank has its share of each";
     for (Piece &piece : p.pieces) {
       OpBuilder builder(piece.slice);
       graph::GraphBuilder g(builder, piece.slice.getLoc());
@@ -165,9 +176,8 @@ struct SplitFusedProjections : gpucc::impl::SplitFusedProjectionsBase<SplitFused
         auto type = cast<RankedTensorType>(value.getType());
         value = g.add(value, g.broadcast(bias, type.getShape(), p.spread.getDims()));
       }
-      for (Operation *op : {p.product.getOperation()})
-        if (Attribute stage = op->getAttr("dist.stage"))
-          product->setAttr("dist.stage", stage);
+      if (Attribute stage = p.product->getAttr(base::stageAttr))
+        product->setAttr(base::stageAttr, stage);
       piece.slice.getResult().replaceAllUsesWith(value);
     }
     for (Piece &piece : p.pieces)

@@ -95,7 +95,7 @@ static bool isKernelWork(ArrayRef<Operation *> ops, const Policy &policy) {
 
 /// Attributes that hold for the cluster as a whole.
 static void copyAttributes(graph::ClusterOp cluster, ArrayRef<Operation *> ops) {
-  for (StringRef name : {StringRef(base::backwardAttr), StringRef("dist.stage")})
+  for (StringRef name : {StringRef(base::backwardAttr), StringRef(base::stageAttr)})
     for (Operation *op : ops)
       if (Attribute attr = op->getDiscardableAttr(name)) {
         cluster->setDiscardableAttr(name, attr);
@@ -128,7 +128,7 @@ static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> o
   for (Operation *op : all) {
     Operation *copy = inner.clone(*op, mapping);
     copy->removeDiscardableAttr(base::backwardAttr);
-    copy->removeDiscardableAttr("dist.stage");
+    copy->removeDiscardableAttr(base::stageAttr);
     std::vector<const void *> key{copy->getName().getAsOpaquePointer(),
                                   copy->getAttrDictionary().getAsOpaquePointer()};
     for (Type t : copy->getResultTypes())

@@ -167,7 +167,7 @@ private:
     PlanOp planned;
     planned.name = nameOf(&op);
     planned.phase = op.hasAttr(base::backwardAttr) ? Phase::Backward : Phase::Forward;
-    auto segment = op.getAttrOfType<IntegerAttr>(base::inheritedAttr);
+    auto segment = op.getAttrOfType<IntegerAttr>(base::stageAttr);
     planned.segment = segment ? static_cast<int>(segment.getInt()) : -1;
     if (auto cost = dyn_cast<CostOpInterface>(&op))
       planned.facts = cost.getFacts();

@@ -96,7 +96,7 @@ struct MarkSegments : gpucc::impl::MarkSegmentsBase<MarkSegments> {
       if (!ops.empty() && segment.back() == 0)
         segment = segmentsOf(ops, true);
       for (auto [op, number] : llvm::zip(ops, segment))
-        op->setAttr(base::inheritedAttr, builder.getI64IntegerAttr(number));
+        op->setAttr(base::stageAttr, builder.getI64IntegerAttr(number));
       if (!ops.empty())
         numSegments += segment.back() + 1;
     }

@@ -150,10 +150,7 @@ private:
   State derivedState(const Parameter &p, base::StateRole r) {
     State s = addState(update, derivedName(p.name, r), p.accumulator.value.getType(),
                        role(r, p.name, p.attr.getStart()));
-    for (StringRef attr : {base::sourceNameAttr, base::sourceShapeAttr})
-      if (Attribute given = update.getArgAttr(p.value.index, attr);
-          given && r == base::StateRole::Master)
-        update.setArgAttr(s.index, attr, given);
+    derivePlace(update, s, update.getArgAttrDict(p.value.index), r);
     return s;
   }
 

@@ -82,7 +82,7 @@ private:
       auto kind = f.getResultAttrOfType<StringAttr>(i, base::kindAttr);
       if (!name || !kind || kind.getValue() != "output" || !isReserved(name))
         continue;
-      if (name.getValue() != "loss" || lossName != "output:loss")
+      if (name.getValue() != "loss" || (lossName != "output:loss" && lossName != "output-sum:loss"))
         return refuse("output", name);
     }
     return success();
@@ -125,7 +125,8 @@ private:
   FailureOr<Loss> buildLoss() {
     graph::GraphBuilder g(builder, NameLoc::get(builder.getStringAttr("loss"), f.getLoc()));
     StringRef output = lossName;
-    bool direct = output.consume_front("output:");
+    bool isSum = output.consume_front("output-sum:");
+    bool direct = isSum || output.consume_front("output:");
     FailureOr<Value> y = outputNamed(direct ? output : "");
     if (failed(y))
       return failure();
@@ -134,21 +135,63 @@ private:
       return f.emitError() << "the loss is computed from an output of type " << type
                            << "; it must hold floats";
     if (direct)
-      return directLoss(g, *y, type);
+      return directLoss(g, *y, output, isSum);
     if (lossName == "cross-entropy")
       return crossEntropy(g, *y, type);
     if (lossName == "mse")
       return meanSquaredError(g, *y, type);
     return f.emitError() << "unknown loss '" << lossName
-                         << "'; known are cross-entropy, mse and output:NAME";
+                         << "'; known are cross-entropy, mse, output:NAME and output-sum:NAME";
   }
 
-  FailureOr<Loss> directLoss(graph::GraphBuilder &g, Value y, RankedTensorType type) {
+  /// Micro-batches that one step consumes.
+  double microBatches() {
+    double count = 1;
+    for (StringRef name : {"base.micro_batches", "base.accumulate"})
+      if (auto attr = f->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(name))
+        count *= static_cast<double>(attr.getInt());
+    return count;
+  }
+
+  /// What the model computes for one micro-batch is a mean over its samples (output:NAME: the
+  /// step's loss is the mean over micro-batches) or a sum (output-sum:NAME: the step's is the sum).
+  /// Only so is it the same for any split of the batch.
+  FailureOr<Loss> directLoss(graph::GraphBuilder &g, Value y, StringRef name, bool isSum) {
+    auto type = cast<RankedTensorType>(y.getType());
     if (type.getNumElements() != 1)
-      return f.emitError() << "output '" << lossName.drop_front(7) << "' has type " << type
+      return f.emitError() << "output '" << name << "' has type " << type
                            << "; a loss has one element";
+    if (!isSum && microBatches() > 1 && isPlainSum(y))
+      return f.emitError() << "output '" << name
+                           << "' is a sum over the samples of a micro-batch, and the loss "
+                              "output:"
+                           << name << " is the mean over the step's " << microBatches()
+                           << " micro-batches: it would change with their number. Use --loss "
+                              "output-sum:"
+                           << name << ", or export a mean";
     Value sum = g.widen(g.reshape(y, {}));
-    return Loss{sum, g.splat(RankedTensorType::get({}, builder.getF32Type()), 1.0)};
+    auto scalar = RankedTensorType::get({}, builder.getF32Type());
+    return Loss{sum, g.splat(scalar, isSum ? 1.0 / microBatches() : 1.0)};
+  }
+
+  /// Surely a sum and no mean: nothing scales it before or after.
+  static bool isPlainSum(Value y) {
+    bool summed = false;
+    for (Operation *op = y.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
+      if (isa<graph::CrossEntropyOp>(op))
+        return true;
+      if (isa<graph::ReshapeOp, graph::ConvertOp>(op))
+        continue;
+      auto reduce = dyn_cast<graph::ReduceOp>(op);
+      if (!reduce || reduce.getKind() != graph::ReductionKind::Sum) {
+        auto binary = dyn_cast<graph::BinaryOp>(op);
+        bool scales = binary && (binary.getKind() == graph::BinaryKind::Mul ||
+                                 binary.getKind() == graph::BinaryKind::Div);
+        return summed && !scales;
+      }
+      summed |= reduce.getX().getType().getNumElements() > 1;
+    }
+    return summed;
   }
 
   FailureOr<Loss> crossEntropy(graph::GraphBuilder &g, Value y, RankedTensorType type) {
@@ -171,9 +214,9 @@ private:
 
   /// The loss belongs to the pipeline stage of the model's last op.
   void inheritStage(Operation *lastOfModel, Operation *lastForward) {
-    Attribute stage = lastOfModel ? lastOfModel->getAttr(base::inheritedAttr) : Attribute();
+    Attribute stage = lastOfModel ? lastOfModel->getAttr(base::stageAttr) : Attribute();
     for (Operation *op = lastForward; stage && op != lastOfModel; op = op->getPrevNode())
-      op->setAttr(base::inheritedAttr, stage);
+      op->setAttr(base::stageAttr, stage);
   }
 
   Value labelArgument(RankedTensorType type) {
@@ -230,8 +273,11 @@ private:
     auto scalarI64 = RankedTensorType::get({}, builder.getI64Type());
     State micro = getState(f, "micro", scalarI64, state(base::StateRole::Counter));
     setState(f, micro, g.add(micro.value, g.scalarI64(1)));
-    auto add = [&](StringRef name, Value value, base::StateAttr attr) {
+    auto add = [&](StringRef name, Value value, base::StateAttr attr,
+                   DictionaryAttr parameter = {}) {
       State s = addState(f, name, value.getType(), attr);
+      if (parameter)
+        derivePlace(f, s, parameter, attr.getRole());
       setState(f, s, g.add(s.value, value));
     };
     add("loss.accumulator", loss.sum, state(base::StateRole::Accumulator));
@@ -243,7 +289,7 @@ private:
       ++gradients;
       std::string name = nameOf(f, i).str();
       add(derivedName(name, base::StateRole::Accumulator), widenSum(g, gradient),
-          stateWithStart(base::StateRole::Accumulator, name, stateOf(f, i)));
+          stateWithStart(base::StateRole::Accumulator, name, stateOf(f, i)), f.getArgAttrDict(i));
     }
   }
 

@@ -61,6 +61,18 @@ void training::setState(func::FuncOp f, State state, Value newValue) {
   addResult(f, newValue, attrs.getDictionary(f.getContext()));
 }
 
+void training::derivePlace(func::FuncOp f, State derived, DictionaryAttr parameter,
+                           base::StateRole role) {
+  Builder b(f.getContext());
+  if (auto source = parameter.getAs<StringAttr>(base::sourceNameAttr)) {
+    f.setArgAttr(derived.index, base::sourceNameAttr,
+                 b.getStringAttr(derivedName(source.getValue(), role)));
+    f.setArgAttr(derived.index, base::sourceShapeAttr, parameter.get(base::sourceShapeAttr));
+  }
+  if (Attribute weight = parameter.get(base::weightAttr); weight && role == base::StateRole::Master)
+    f.setArgAttr(derived.index, base::weightAttr, weight);
+}
+
 std::string training::derivedName(StringRef parameter, base::StateRole role) {
   return (parameter + "." + base::stringifyStateRole(role)).str();
 }

@@ -39,6 +39,12 @@ State getState(mlir::func::FuncOp function, llvm::StringRef name, mlir::Type typ
                base::StateAttr state);
 void setState(mlir::func::FuncOp function, State state, mlir::Value newValue);
 
+/// The state `derived` (moment, master, accumulator of the role) belongs to the parameter described
+/// by `parameter`: where that is a piece of an initializer, this is the same piece of what the
+/// whole parameter would have; a master begins with the same weights.
+void derivePlace(mlir::func::FuncOp function, State derived, mlir::DictionaryAttr parameter,
+                 base::StateRole role);
+
 /// "w.accumulator" and so on (docs/conventions.md).
 std::string derivedName(llvm::StringRef parameter, base::StateRole role);
 

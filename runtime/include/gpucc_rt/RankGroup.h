@@ -37,9 +37,13 @@ public:
 
   Status write(const std::string &name, const void *data, uint64_t bytes);
   Status read(const std::string &name, void *data, uint64_t bytes);
-  /// By array: checks type and shape (converting where that is safe), resp. allocates.
+  /// By array: checks type and shape (converting where that is safe), resp. allocates. A tensor
+  /// that the plan holds in pieces is written and read whole, under the name it is saved under.
   Status writeArray(const Array &array);
   Status readArray(const std::string &name, Array &array);
+  /// What one rank holds of the tensor, over the bytes of `array`, which is of the whole one's
+  /// size.
+  Status readPart(uint32_t rank, const std::string &name, Array &array);
   /// Which script run() runs on all ranks ("main", "accumulate", "apply").
   Status useScript(const std::string &name);
   /// One step on all ranks.
@@ -54,6 +58,13 @@ public:
 
 private:
   std::vector<gpucc_rt_session *> pointers() const;
+  /// Indices of the tensors that are pieces of `name`.
+  std::vector<uint32_t> piecesOf(const std::string &name) const;
+  Status writePieces(const Array &array, const std::vector<uint32_t> &pieces);
+  Status readPieces(Array &array, const std::vector<uint32_t> &pieces);
+  /// A piece out of the whole, and back.
+  std::vector<char> cutPiece(uint32_t piece, const Array &whole) const;
+  void pastePiece(uint32_t piece, const std::vector<char> &part, Array &whole) const;
   const Plan *opened = nullptr;
   World world; ///< before the sessions: freed after them
   std::vector<Session> sessions;

@@ -132,6 +132,16 @@ typedef struct {
   const char *symbols[GPUCC_RT_MAX_RANK]; /* "" where the size is a number */
 } gpucc_rt_tensor_info;
 
+/* State that is a piece of another tensor (a projection that was split for tensor parallelism): it
+ * is saved inside `source` [dims], beginning at `base`. source is "" for a tensor that stands for
+ * itself. */
+typedef struct gpucc_rt_piece_info {
+  const char *source;
+  uint32_t rank;
+  int64_t dims[GPUCC_RT_MAX_RANK];
+  int64_t base[GPUCC_RT_MAX_RANK];
+} gpucc_rt_piece_info;
+
 /* Free with gpucc_rt_plan_free; sessions keep what they need of a freed plan. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_open(const char *path, gpucc_rt_plan **plan);
 /* Copies the bytes. `folder`: where external weight files are; null = the current folder. */
@@ -143,6 +153,8 @@ GPUCC_RT_EXPORT void gpucc_rt_plan_free(gpucc_rt_plan *plan);
 GPUCC_RT_EXPORT void gpucc_rt_plan_get_info(const gpucc_rt_plan *plan, gpucc_rt_plan_info *info);
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_get_tensor(const gpucc_rt_plan *plan, uint32_t index,
                                                           gpucc_rt_tensor_info *info);
+GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_get_piece(const gpucc_rt_plan *plan, uint32_t index,
+                                                         gpucc_rt_piece_info *info);
 /* Index of a tensor by name; an unknown name is an error that lists near ones. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_find_tensor(const gpucc_rt_plan *plan,
                                                            const char *name, uint32_t *index);

@@ -69,6 +69,11 @@ public:
     gpucc_rt_status_free(gpucc_rt_plan_get_tensor(plan.get(), index, &result));
     return result;
   }
+  gpucc_rt_piece_info piece(uint32_t index) const {
+    gpucc_rt_piece_info result = {"", 0, {}, {}};
+    gpucc_rt_status_free(gpucc_rt_plan_get_piece(plan.get(), index, &result));
+    return result;
+  }
   std::string profileName(uint32_t profile) const {
     return gpucc_rt_plan_profile_name(plan.get(), profile);
   }

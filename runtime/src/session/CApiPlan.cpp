@@ -88,6 +88,26 @@ gpucc_rt_status *gpucc_rt_plan_get_tensor(const gpucc_rt_plan *plan, uint32_t in
   });
 }
 
+gpucc_rt_status *gpucc_rt_plan_get_piece(const gpucc_rt_plan *plan, uint32_t index,
+                                         gpucc_rt_piece_info *info) {
+  return guarded([&]() -> Status {
+    GPUCC_RT_REQUIRE_ARGUMENT(plan);
+    GPUCC_RT_REQUIRE_ARGUMENT(info);
+    const auto *tensors = plan->image->index().tensors();
+    uint32_t count = tensors ? tensors->size() : 0;
+    if (index >= count)
+      return GPUCC_RT_FAIL(Code::invalidArgument, "tensor ", index, ", the plan has ", count);
+    const plan::Tensor &tensor = *tensors->Get(index);
+    info->rank = tensor.source_shape() ? tensor.source_shape()->size() : 0;
+    info->source = info->rank ? text(tensor.source_name()) : "";
+    for (uint32_t d = 0; d < info->rank; ++d) {
+      info->dims[d] = tensor.source_shape()->Get(d);
+      info->base[d] = tensor.source_base()->Get(d);
+    }
+    return {};
+  });
+}
+
 gpucc_rt_status *gpucc_rt_plan_find_tensor(const gpucc_rt_plan *plan, const char *name,
                                            uint32_t *index) {
   return guarded([&]() -> Status {

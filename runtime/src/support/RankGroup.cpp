@@ -4,6 +4,7 @@
 
 #include "core/Status.h"
 
+#include <cstring>
 #include <thread>
 
 using namespace gpucc_rt;
@@ -110,7 +111,114 @@ Status RankGroup::read(const std::string &name, void *data, uint64_t bytes) {
   return gpucc_rt_gather(all.data(), size(), name.c_str(), data, bytes);
 }
 
+std::vector<uint32_t> RankGroup::piecesOf(const std::string &name) const {
+  std::vector<uint32_t> pieces;
+  for (uint32_t t = 0; t < opened->info().tensors; ++t)
+    if (opened->piece(t).source == name)
+      pieces.push_back(t);
+  return pieces;
+}
+
+/// Calls `row(in the whole, in the piece, elements)` for each run of elements that is contiguous in
+/// both.
+template <typename Row>
+static void forEachRow(const gpucc_rt_piece_info &piece, const gpucc_rt_tensor_info &part,
+                       Row row) {
+  uint64_t rows = 1, length = part.rank ? static_cast<uint64_t>(part.dims[part.rank - 1]) : 1;
+  for (uint32_t d = 0; d + 1 < part.rank; ++d)
+    rows *= static_cast<uint64_t>(part.dims[d]);
+  for (uint64_t r = 0; r < rows; ++r) {
+    uint64_t rest = r, whole = part.rank ? static_cast<uint64_t>(piece.base[part.rank - 1]) : 0;
+    uint64_t stride = part.rank ? static_cast<uint64_t>(piece.dims[part.rank - 1]) : 1;
+    for (uint32_t d = part.rank; d-- > 1;) {
+      auto extent = static_cast<uint64_t>(part.dims[d - 1]);
+      whole += (static_cast<uint64_t>(piece.base[d - 1]) + rest % extent) * stride;
+      rest /= extent;
+      stride *= static_cast<uint64_t>(piece.dims[d - 1]);
+    }
+    row(whole, r * length, length);
+  }
+}
+
+static uint64_t elementCount(const std::vector<int64_t> &shape) {
+  uint64_t count = 1;
+  for (int64_t extent : shape)
+    count *= static_cast<uint64_t>(extent);
+  return count;
+}
+
+Status RankGroup::writePieces(const Array &array, const std::vector<uint32_t> &pieces) {
+  gpucc_rt_piece_info whole = opened->piece(pieces[0]);
+  std::vector<int64_t> shape(whole.dims, whole.dims + whole.rank);
+  gpucc_rt_dtype wanted = opened->tensor(pieces[0]).dtype;
+  if (shape != array.shape)
+    return GPUCC_RT_FAIL(Code::invalidArgument, "'", array.name, "' is ",
+                         describe(array.dtype, array.shape), ", the plan takes ",
+                         describe(wanted, shape), " (in ", pieces.size(), " pieces)")
+        .release();
+  Array converted = array;
+  if (array.dtype != wanted)
+    if (Status status = convert(converted, wanted))
+      return status;
+  for (uint32_t piece : pieces) {
+    std::vector<char> part = cutPiece(piece, converted);
+    if (Status status = write(opened->tensor(piece).name, part.data(), part.size()))
+      return status;
+  }
+  return {};
+}
+
+std::vector<char> RankGroup::cutPiece(uint32_t piece, const Array &whole) const {
+  gpucc_rt_tensor_info info = opened->tensor(piece);
+  uint64_t width = dtypeBytes(whole.dtype, 1);
+  std::vector<char> part(elementCount({info.dims, info.dims + info.rank}) * width);
+  forEachRow(opened->piece(piece), info, [&](uint64_t from, uint64_t to, uint64_t count) {
+    std::memcpy(part.data() + to * width, whole.bytes.data() + from * width, count * width);
+  });
+  return part;
+}
+
+void RankGroup::pastePiece(uint32_t piece, const std::vector<char> &part, Array &whole) const {
+  uint64_t width = dtypeBytes(whole.dtype, 1);
+  forEachRow(
+      opened->piece(piece), opened->tensor(piece), [&](uint64_t to, uint64_t from, uint64_t count) {
+        std::memcpy(whole.bytes.data() + to * width, part.data() + from * width, count * width);
+      });
+}
+
+Status RankGroup::readPieces(Array &array, const std::vector<uint32_t> &pieces) {
+  gpucc_rt_piece_info whole = opened->piece(pieces[0]);
+  array.shape.assign(whole.dims, whole.dims + whole.rank);
+  array.dtype = opened->tensor(pieces[0]).dtype;
+  array.bytes.assign(dtypeBytes(array.dtype, elementCount(array.shape)), 0);
+  for (uint32_t piece : pieces) {
+    std::vector<char> part = cutPiece(piece, array);
+    if (Status status = read(opened->tensor(piece).name, part.data(), part.size()))
+      return status;
+    pastePiece(piece, part, array);
+  }
+  return {};
+}
+
+Status RankGroup::readPart(uint32_t rank, const std::string &name, Array &array) {
+  std::vector<uint32_t> pieces = piecesOf(name);
+  for (uint32_t piece : pieces) {
+    std::string own = opened->tensor(piece).name;
+    if (!sessions[rank].has(own))
+      continue;
+    std::vector<char> part = cutPiece(piece, array);
+    if (Status status = sessions[rank].read(own, part.data(), part.size()))
+      return status;
+    pastePiece(piece, part, array);
+  }
+  if (!pieces.empty() || !sessions[rank].has(name))
+    return {};
+  return sessions[rank].read(name, array.bytes.data(), array.bytes.size());
+}
+
 Status RankGroup::writeArray(const Array &array) {
+  if (std::vector<uint32_t> pieces = piecesOf(array.name); !pieces.empty())
+    return writePieces(array, pieces);
   uint32_t index = 0;
   if (Status status = gpucc_rt_plan_find_tensor(opened->get(), array.name.c_str(), &index))
     return status;
@@ -132,17 +240,16 @@ Status RankGroup::writeArray(const Array &array) {
 }
 
 Status RankGroup::readArray(const std::string &name, Array &array) {
+  array.name = name;
+  if (std::vector<uint32_t> pieces = piecesOf(name); !pieces.empty())
+    return readPieces(array, pieces);
   uint32_t index = 0;
   if (Status status = gpucc_rt_plan_find_tensor(opened->get(), name.c_str(), &index))
     return status;
-  array.name = name;
   array.dtype = opened->tensor(index).dtype;
   if (Status status = opened->profileDims(current, index, array.shape))
     return status;
-  uint64_t count = 1;
-  for (int64_t extent : array.shape)
-    count *= static_cast<uint64_t>(extent);
-  array.bytes.resize(dtypeBytes(array.dtype, count));
+  array.bytes.resize(dtypeBytes(array.dtype, elementCount(array.shape)));
   return read(name, array.bytes.data(), array.bytes.size());
 }
 

@@ -1,4 +1,4 @@
-// RUN: gpucc-opt %s --gpucc-sched-to-plan -split-input-file | FileCheck %s
+// RUN: gpucc-opt %s --gpucc-sched-to-plan -split-input-file -verify-diagnostics | FileCheck %s
 
 // Scratch buffers whose lives do not meet share bytes; the two live ones do not.
 // CHECK-LABEL: plan.program @stage0
@@ -65,4 +65,41 @@ sched.program @p0 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64
 sched.program @p1 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
   sched.buffer @w9 weight 64
   sched.initialize "two" <@w9, 0, 64> {value = dense<2.0> : tensor<16xf32>, slices = [], type = tensor<16xf32>}
+}
+
+// -----
+
+// What is shared is told by kind, name and role: a state and a weight of one name, and a buffer of which nothing
+// is said, have places of their own.
+// CHECK-LABEL: plan.program @p0
+// CHECK-DAG: plan.buffer @s0 in @state at 0 64
+// CHECK-DAG: plan.buffer @s1 in @state at 256 64
+// CHECK-DAG: plan.buffer @quiet in @state at 512 64
+// CHECK-LABEL: plan.program @p1
+// CHECK-DAG: plan.buffer @s9 in @state at 256 64
+// CHECK-DAG: plan.buffer @quiet in @state at 768 64
+sched.program @p0 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.buffer @s0 state 64
+  sched.buffer @s1 state 64
+  sched.buffer @quiet state 64
+  sched.tensor "w" "parameter" <@s0, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = []}
+  sched.tensor "w" "statistic" <@s1, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = []}
+}
+sched.program @p1 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.buffer @s9 state 64
+  sched.buffer @quiet state 64
+  sched.tensor "w" "statistic" <@s9, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = []}
+}
+
+// -----
+
+sched.program @p0 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-note @below {{the stage's other profile has it in 64 bytes; profiles share state and weights, which have one size}}
+  sched.buffer @s0 state 64
+  sched.tensor "w" "parameter" <@s0, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = []}
+}
+sched.program @p1 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{holds ["w", "parameter"] in 128 bytes}}
+  sched.buffer @s0 state 128
+  sched.tensor "w" "parameter" <@s0, 0, 128> {type = tensor<32xf32>, local = tensor<32xf32>, slices = []}
 }

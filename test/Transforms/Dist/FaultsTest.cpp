@@ -34,6 +34,27 @@ template <typename OpTy> static OpTy firstIn(ModuleOp module, StringRef function
   return found;
 }
 
+/// The mismatch of that kind and tensor.
+static const SpmdMismatch *mismatchOf(const Proof &proof, StringRef kind, StringRef name) {
+  for (const SpmdReport &report : proof.steps)
+    for (const SpmdMismatch &m : report.mismatches)
+      if (m.kind == kind && m.name == name)
+        return &m;
+  return nullptr;
+}
+
+/// A fault is located when the report says which tensor, made by which op, on which rank.
+static void expectLocated(const Proof &proof, StringRef kind, StringRef tensor, StringRef op,
+                          int64_t rank) {
+  const SpmdMismatch *m = mismatchOf(proof, kind, tensor);
+  ASSERT_NE(m, nullptr) << proof.steps[0].dump();
+  EXPECT_NE(m->op.find(op), std::string::npos) << m->op;
+  EXPECT_EQ(m->rank, rank) << proof.steps[0].dump();
+  EXPECT_NE(proof.steps[0].dump().find((kind + " " + tensor + ", rank " + Twine(rank)).str()),
+            std::string::npos)
+      << proof.steps[0].dump();
+}
+
 static const SpmdMismatch *firstMismatch(const Proof &proof) {
   for (const SpmdReport &report : proof.steps)
     if (!report.mismatches.empty())
@@ -61,6 +82,7 @@ TEST(Faults, MissingReduction) {
   EXPECT_NE(m->name.find("graph.binary"), std::string::npos) << m->name; // y0 + b2
   EXPECT_EQ(m->rank, 0);
   EXPECT_EQ(m->microBatch, 0);
+  expectLocated(p, "gradient", "w1.accumulator", "graph.binary", 0);
 }
 
 TEST(Faults, MissingReductionOfGradients) {
@@ -72,7 +94,7 @@ TEST(Faults, MissingReductionOfGradients) {
   ASSERT_TRUE(p.ran) << p.dump();
   const SpmdMismatch *m = firstMismatch(p);
   ASSERT_NE(m, nullptr);
-  EXPECT_NE(p.steps[0].dump().find("w1.accumulator"), std::string::npos) << p.steps[0].dump();
+  expectLocated(p, "gradient", "w1.accumulator", "graph.binary", 0);
 }
 
 TEST(Faults, DoubleReduction) {
@@ -88,7 +110,7 @@ TEST(Faults, DoubleReduction) {
   const SpmdMismatch *m = firstMismatch(p);
   ASSERT_NE(m, nullptr);
   EXPECT_EQ(m->kind, "op");
-  EXPECT_NE(p.steps[0].dump().find("w1.accumulator"), std::string::npos) << p.steps[0].dump();
+  expectLocated(p, "gradient", "w1.accumulator", "graph.binary", 0);
 }
 
 TEST(Faults, WrongOffset) {
@@ -101,6 +123,8 @@ TEST(Faults, WrongOffset) {
   ASSERT_NE(m, nullptr);
   EXPECT_EQ(m->kind, "op");
   EXPECT_EQ(m->rank, 1) << m->name; // rank 0 has the first block rightly
+  EXPECT_FALSE(m->op.empty());
+  EXPECT_NE(mismatchOf(p, "state", "w1"), nullptr) << p.steps[0].dump();
 }
 
 TEST(Faults, WrongGradientScale) {
@@ -118,8 +142,7 @@ TEST(Faults, WrongGradientScale) {
   const SpmdMismatch *m = firstMismatch(p);
   ASSERT_NE(m, nullptr);
   EXPECT_EQ(m->kind, "op");
-  EXPECT_NE(p.steps[0].dump().find("gradient w1.accumulator"), std::string::npos)
-      << p.steps[0].dump();
+  expectLocated(p, "gradient", "w1.accumulator", "graph.binary", 0);
 }
 
 TEST(Faults, StaleWeight) {
@@ -132,6 +155,7 @@ TEST(Faults, StaleWeight) {
   ASSERT_NE(m, nullptr);
   EXPECT_EQ(m->kind, "state");
   EXPECT_EQ(m->name, "w1");
+  expectLocated(p, "state", "w1", "graph.binary", 0);
 }
 
 TEST(Faults, CopiesThatDrift) { // one rank's parameter is not the other's

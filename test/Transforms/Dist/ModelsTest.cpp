@@ -70,7 +70,9 @@ TEST(Decoder, FusedProjectionIsSplit) {
   Proof split = prove(readInput("fused.mlir"), options);
   EXPECT_TRUE(split.equal()) << split.dump().substr(0, 4000);
   EXPECT_NE(split.ir.find("l0.qkv.weight@16"), std::string::npos);
-  EXPECT_EQ(split.ir.find("\"l0.qkv.weight\""), std::string::npos);
+  // The whole weight is an argument no more; its name stays as the place of the pieces.
+  EXPECT_EQ(split.ir.find("base.name = \"l0.qkv.weight\""), std::string::npos);
+  EXPECT_NE(split.ir.find("base.source_name = \"l0.qkv.weight.moment1\""), std::string::npos);
   EXPECT_LT(split.collectives, whole.collectives);
 }
 
@@ -129,4 +131,11 @@ TEST(Dropout, SameMaskOnAnyLayout) {
   expectProof("dropout.mlir", "dp=2", 1, 2);
   expectProof("dropout.mlir", "dp=2 tp=2 sp=on");
   expectProof("dropout.mlir", "dp=1", 2, 2);
+  // On four ranks.
+  expectProof("dropout.mlir", "dp=4");
+  expectProof("dropout.mlir", "dp=4 zero=1", 1, 2);
+  expectProof("dropout.mlir", "tp=4");
+  expectProof("dropout.mlir", "dp=2 tp=2");
+  expectProof("dropout.mlir", "dp=2", 2, 2);
+  expectProof("dropout.mlir", "tp=2", 2, 2, "gpipe");
 }

@@ -28,3 +28,84 @@ plan.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>}
   // expected-error @below {{(C3) has offset 8 and slot_stride 0; both are multiples of 256}}
   plan.buffer @t in @a at 8 4
 }
+
+// -----
+
+plan.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{(C1) has kind 'copy'; allowed are compute and communication}}
+  plan.stream @s "copy"
+}
+
+// -----
+
+plan.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 256
+  plan.buffer @t in @a at 0 64
+  plan.stream @compute "compute"
+  plan.segment @s {
+    // expected-error @below {{(S1) runs on stream 1; the program declares 1: add a plan.stream, or use one of them}}
+    plan.launch @k [#base.view<@t, 0, 64>] "w" {name = "a", stream = 1 : i64}
+  }
+}
+
+// -----
+
+plan.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 256
+  plan.buffer @t in @a at 0 64
+  plan.stream @compute "compute"
+  plan.segment @s {
+    // expected-error @below {{(V1) touches @u, which the program does not declare}}
+    plan.launch @k [#base.view<@u, 0, 64>] "w" {name = "a", stream = 0 : i64}
+  }
+}
+
+// -----
+
+plan.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 256
+  // expected-note @below {{the buffer is declared here}}
+  plan.buffer @t in @a at 0 64
+  plan.stream @compute "compute"
+  plan.segment @s {
+    // expected-error @below {{(V2) touches bytes [0, 128) of buffer @t, which has 64}}
+    plan.launch @k [#base.view<@t, 0, 128>] "w" {name = "a", stream = 0 : i64}
+  }
+}
+
+// -----
+
+plan.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 256
+  plan.buffer @t in @a at 0 64
+  plan.stream @compute "compute"
+  plan.segment @s {
+    // expected-error @below {{(C1) has event -1; events are numbered from 0 to 1048575}}
+    plan.event_record -1 on 0
+  }
+}
+
+// -----
+
+plan.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 256
+  plan.buffer @t in @a at 0 64
+  plan.stream @compute "compute"
+  plan.segment @s {
+    // expected-error @below {{(S1) runs on stream 3; the program declares 1}}
+    plan.event_record 0 on 3
+  }
+}
+
+// -----
+
+plan.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 256
+  plan.buffer @t in @a at 0 64
+  plan.stream @compute "compute"
+  plan.segment @s {
+    // expected-error @below {{(C2) waits for event 0, which no command before it in the segment records}}
+    plan.event_wait 0 on 0
+    plan.event_record 0 on 0
+  }
+}

@@ -8,6 +8,8 @@ plan.program @stage0 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<
   plan.buffer @t in @scratch at 256 64 {slots = 2 : i64, slot_stride = 256 : i64}
   // CHECK: plan.stream @compute "compute"
   plan.stream @compute "compute"
+  // CHECK: plan.stream @communication "communication"
+  plan.stream @communication "communication"
   plan.segment @main {
     // CHECK: plan.launch @k [#base.view<@t, 0, 64>] "b" {name = "a", stream = 1 : i64}
     plan.launch @k [#base.view<@t, 0, 64>] "b" {name = "a", stream = 1 : i64}

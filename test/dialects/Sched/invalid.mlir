@@ -121,3 +121,214 @@ sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>
   // expected-error @below {{(C1) has 1 segments and 2 slots; give one slot per segment}}
   sched.script "main" [@s] [0, 1]
 }
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {
+    // expected-error @below {{(V1) touches @x, which the program does not declare; declare it as a buffer of the program}}
+    sched.fill <@x, 0, 4> {pattern = 0 : i64, pattern_size = 4 : i64, name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {
+    // expected-error @below {{(V1) touches @s, which is no buffer}}
+    sched.fill <@s, 0, 4> {pattern = 0 : i64, pattern_size = 4 : i64, name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-note @below {{the buffer is declared here; a view lies inside one slot}}
+  sched.buffer @x io 64 {slots = 2 : i64}
+  sched.segment @s {
+    // expected-error @below {{(V2) touches bytes [32, 96) of buffer @x, which has 64}}
+    sched.launch @k [#base.view<@x, 32, 64>] "w" {name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-note @below {{the buffer is declared here}}
+  sched.buffer @x io 64
+  // expected-error @below {{(V2) touches bytes [-4, 4) of buffer @x, which has 64}}
+  sched.initialize "c" <@x, -4, 8> {value = dense<1.0> : tensor<2xf32>, slices = [], type = tensor<2xf32>}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = ["dp"], mesh_shape = array<i64: 2>} {
+  sched.buffer @x weight 8
+  // expected-error @below {{(V3) depends on the rank along axis "tp"; the program's mesh has ["dp"]}}
+  sched.rank_constant <0, ["tp"], [4], 0, 0> <@x, 0, 8>
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = ["dp"], mesh_shape = array<i64: 2>} {
+  sched.buffer @x io 16
+  // expected-error @below {{(V3) depends on the rank along axis "tp"; the program's mesh has ["dp"]}}
+  sched.tensor "x" "input" <@x, 0, 16> {type = tensor<8xf32>, local = tensor<4xf32>,
+    slices = [#base.slice<#base.rank_value<0, ["tp"], [4], 0, 0>, 4>]}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {
+    // expected-error @below {{(C2) scalar 1.000000e+00 : f32 is neither an integer nor a #base.rank_value}}
+    sched.launch @k [] "" {name = "a", scalars = [1.0 : f32]}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {
+    // expected-error @below {{(C3) operand 0 is 'tensor<2x2xf32>' with 1 strides; give a static tensor of numbers, and one stride per dimension or none}}
+    sched.library_call "reorder" [#base.operand<<@x, 0, 16>, tensor<2x2xf32>, [1]>, #base.operand<<@y, 0, 16>, tensor<2x2xf32>, []>] config {} {name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {
+    // expected-error @below {{(C3) operand 1 needs 20 bytes for 'tensor<2x2xf32>' with strides [3, 1]; its view holds 16}}
+    sched.library_call "reorder" [#base.operand<<@x, 0, 16>, tensor<2x2xf32>, []>, #base.operand<<@y, 0, 16>, tensor<2x2xf32>, [3, 1]>] config {} {name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {
+    // expected-error @below {{(C4) config entry 'math' = "fast"; allowed are i64 arrays strides}}
+    sched.library_call "reorder" [#base.operand<<@x, 0, 16>, tensor<4xf32>, []>, #base.operand<<@y, 0, 16>, tensor<4xf32>, []>] config {math = "fast"} {name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = ["dp"], mesh_shape = array<i64: 2>} {
+  sched.segment @s {
+    // expected-error @below {{(C4) reduces 'f32' by 'median'; give a type of numbers, and sum, max, min or mean}}
+    sched.collective "all_reduce" {axes = ["dp"], reduce = "median", type = f32, count = 1 : i64, input = #base.view<@x, 0, 4>, output = #base.view<@x, 0, 4>, name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = ["dp"], mesh_shape = array<i64: 2>} {
+  sched.buffer @x scratch 4
+  sched.segment @s {
+    // expected-error @below {{(C5) runs over axis "tp"; the program's mesh has ["dp"]}}
+    sched.collective "all_reduce" {axes = ["tp"], reduce = "sum", type = f32, count = 1 : i64, input = #base.view<@x, 0, 4>, output = #base.view<@x, 0, 4>, name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = ["dp"], mesh_shape = array<i64: 2>} {
+  sched.buffer @x scratch 8
+  sched.segment @s {
+    // expected-error @below {{(C6) the output view has 4 bytes; all_gather of count 1 among 2 members moves 8 bytes there}}
+    sched.collective "all_gather" {axes = ["dp"], reduce = "sum", type = f32, count = 1 : i64, input = #base.view<@x, 0, 4>, output = #base.view<@x, 4, 4>, name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{(C3) is 'tensor<4xf32>', of which 1 slots of 'tensor<4xi32>' lie in 16 bytes}}
+  sched.tensor "x" "input" <@x, 0, 16> {type = tensor<4xf32>, local = tensor<4xi32>, slices = []}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{(C3) is 'tensor<4xf32>', of which 1 slots of 'tensor<4xf32>' lie in 8 bytes}}
+  sched.tensor "x" "input" <@x, 0, 8> {type = tensor<4xf32>, local = tensor<4xf32>, slices = []}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{(C4) has 2 names of dimensions for 'tensor<4xf32>'; give one per dimension}}
+  sched.tensor "x" "input" <@x, 0, 16> {type = tensor<4xf32>, local = tensor<4xf32>, slices = [], dims = ["a", "b"]}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{(C5) is the part of shape [4] at [6] of a saved tensor of shape [8]; name the saved tensor, and give a shape and a base that hold it}}
+  sched.tensor "x" "parameter" <@x, 0, 16> {type = tensor<4xf32>, local = tensor<4xf32>, slices = [],
+    source_name = "w", source_shape = array<i64: 8>, source_base = array<i64: 6>}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = ["dp"], mesh_shape = array<i64: 2>} {
+  sched.buffer @x state 16
+  // expected-error @below {{(C6) is partial over axis "tp"; the program's mesh has ["dp"]}}
+  sched.tensor "x" "gradient_accumulator" <@x, 0, 16> {type = tensor<4xf32>, local = tensor<4xf32>, slices = [], partial_axes = ["pp", "tp"]}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{(C2) writes 'tensor<4xf32>' into 8 bytes; give a static tensor of numbers and a view that holds it}}
+  sched.initialize "x" <@x, 0, 8> {value = dense<1.0> : tensor<4xf32>, slices = [], type = tensor<4xf32>}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{(C3) has 2 slices for type 'tensor<4xf32>'; give none, or one per dimension}}
+  sched.initialize "x" <@x, 0, 16> {value = dense<1.0> : tensor<4xf32>, slices = [1, 2], type = tensor<4xf32>}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{(C1) writes an i64 into 4 bytes; give it a view of 8}}
+  sched.rank_constant <0, [], [], 0, 0> <@x, 0, 4>
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{(C2) runs @s, which is no segment of the program; name one as @segment}}
+  sched.script "main" [@s] [0]
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {}
+  // expected-error @below {{(C2) runs "s", which is no segment of the program}}
+  sched.script "main" ["s"] [0]
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {}
+  // expected-error @below {{(C1) has 1 segments and 1 slots; give one slot per segment, counted from 0}}
+  sched.script "main" [@s] [-1]
+}
+
+// -----
+
+// expected-error @below {{(C1) has a mesh of axes ["dp"] with sizes [2, 2]; give one size of at least 1 per axis, and each axis once}}
+sched.program @p attributes {stage = 0 : i64, mesh = ["dp"], mesh_shape = array<i64: 2, 2>} {}
+
+// -----
+
+// expected-error @below {{(C2) is stage -1; stages count from 0}}
+sched.program @p attributes {stage = -1 : i64, mesh = [], mesh_shape = array<i64>} {}

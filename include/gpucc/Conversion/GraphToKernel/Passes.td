@@ -41,4 +41,17 @@ def OutlineKernels : Pass<"gpucc-outline-kernels", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect"];
 }
 
+def VerifyPhaseKernel : Pass<"gpucc-verify-phase-kernel", "::mlir::ModuleOp"> {
+  let summary = "what the kernel phase promises";
+  let description = [{
+    No cluster is left: function bodies hold kernel.launch, views, constants, weights, library products and dist
+    ops; every kernel.func is launched, and writes exactly the views that its launches have as outputs. The IR does
+    not change:
+    ```
+    %0 = kernel.launch @neg_0(%x) {inplace = array<i64: 0, 0>} : (tensor<4096xf32>) -> tensor<4096xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numChecked", "checked", "ops and kernels looked at">];
+}
+
 #endif // GPUCC_CONVERSION_GRAPHTOKERNEL_PASSES

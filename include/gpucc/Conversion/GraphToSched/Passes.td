@@ -38,4 +38,17 @@ def GraphToSched : Pass<"gpucc-graph-to-sched", "::mlir::ModuleOp"> {
     Statistic<"numCopies", "copies", "Copies made for results that could not be computed in place">];
 }
 
+def VerifyPhaseSched : Pass<"gpucc-verify-phase-sched", "::mlir::ModuleOp"> {
+  let summary = "what the sched phase promises";
+  let description = [{
+    No function is left. Kernels, weights and stages that programs name exist (constraints "with the module" of
+    Commands.td). Every program has a script "main". In each segment scratch is written before it is read, and a
+    scratch buffer belongs to one segment. The IR does not change:
+    ```
+    sched.segment @main { sched.launch @k [#base.view<@in0, 0, 16>, #base.view<@t0, 0, 16>] "rw" {...} ... }
+    ```
+  }];
+  let statistics = [Statistic<"numChecked", "checked", "commands looked at">];
+}
+
 #endif // GPUCC_CONVERSION_GRAPHTOSCHED_PASSES

@@ -38,4 +38,17 @@ def SchedToPlan : Pass<"gpucc-sched-to-plan", "::mlir::ModuleOp"> {
     Statistic<"lowerBoundBytes", "lower-bound-bytes", "Most scratch bytes alive at once">];
 }
 
+def VerifyPhasePlan : Pass<"gpucc-verify-phase-plan", "::mlir::ModuleOp"> {
+  let summary = "what the plan phase promises";
+  let description = [{
+    No sched.program is left. Kernels, weights and stages that programs name exist; programs of a stage have the
+    same arenas; a tensor is one type everywhere; commands of different streams that touch the same bytes (also
+    those of different buffers that share an arena's bytes) are ordered by events, and a segment ends when all its
+    streams have. The IR does not change:
+    ```
+    plan.event_record 0 on 0   plan.event_wait 0 on 1   plan.collective "all_reduce" {stream = 1, ...}
+    ```
+  }];
+}
+
 #endif // GPUCC_CONVERSION_SCHEDTOPLAN_PASSES

@@ -47,8 +47,10 @@ def Propagate : Pass<"gpucc-propagate", "::mlir::ModuleOp"> {
 def SplitFusedProjections : Pass<"gpucc-split-fused-projections", "::mlir::ModuleOp"> {
   let summary = "splits a weight whose product is only ever used in slices";
   let description = [{
-    Before differentiation, under tensor parallelism. The pieces are state of their own, named
-    `<initializer>@<first column>`, with `start` in their #base.state.
+    Before differentiation, under tensor parallelism: columns of a fused weight cannot be split over ranks
+    so that each has its own heads of query, key and value, and its product would be gathered again. The
+    pieces are state of their own, named `<initializer>@<first column>`, with `start` in their #base.state,
+    `base.source_name` and `base.source_shape`: saved state has one tensor under the initializer's name.
 
     Before:
     ```
@@ -62,6 +64,7 @@ def SplitFusedProjections : Pass<"gpucc-split-fused-projections", "::mlir::Modul
     %k = graph.contract %x, %w1 ...                        // %w1: base.name = "w@16", start = [0, 16]
     ```
   }];
+  let options = [Option<"remarks", "remarks", "bool", "false", "say which weights were split">];
   let statistics = [Statistic<"numSplit", "split", "projections split">];
   let dependentDialects = ["::gpucc::graph::GraphDialect"];
 }
@@ -228,6 +231,32 @@ def VerifyCollectives : Pass<"gpucc-verify-collectives", "::mlir::ModuleOp"> {
     (CollectiveReplay.h). Changes nothing; an error names the ops and ranks. Before and after are the same IR.
   }];
   let statistics = [Statistic<"numEvents", "events", "communications replayed, over all ranks">];
+  let dependentDialects = ["::gpucc::dist::DistDialect"];
+}
+
+def VerifyPlanCollectives : Pass<"gpucc-verify-plan-collectives", "::mlir::ModuleOp"> {
+  let summary = "proves of the finished plan that ranks communicate in one order and cannot deadlock";
+  let description = [{
+    What gpucc-verify-collectives proves of functions, again on the commands that will run, after ordering,
+    streams and scripts: replays the script "main" of every rank of every stage, for each profile. Changes nothing;
+    an error names commands, segments and ranks. Before and after are the same IR.
+  }];
+  let statistics = [Statistic<"numEvents", "events", "communications replayed, over all ranks">];
+  let dependentDialects = ["::gpucc::plan::PlanDialect"];
+}
+
+def VerifyPhaseDist : Pass<"gpucc-verify-phase-dist", "::mlir::ModuleOp"> {
+  let summary = "what the dist phase promises";
+  let description = [{
+    Functions are what one rank executes: no dist.reshard or dist.constraint and no sharding on an op is left,
+    collectives have the form of communicators (blocks along the outermost dimension, no reduction between
+    stages), what a function saves for another has a reader of the same type, and scripts run functions of their
+    stage. Order of communications is gpucc-verify-collectives' part. The IR does not change:
+    ```
+    %1 = dist.all_gather %0 on @mesh over ["tp"] dim 0 : tensor<1x8x16xf32> -> tensor<2x8x16xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numChecked", "checked", "ops looked at">];
   let dependentDialects = ["::gpucc::dist::DistDialect"];
 }
 

@@ -71,4 +71,17 @@ def Fuse : Pass<"gpucc-fuse", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::gpucc::graph::GraphDialect"];
 }
 
+def VerifyPhaseFuse : Pass<"gpucc-verify-phase-fuse", "::mlir::ModuleOp"> {
+  let summary = "what the fuse phase promises";
+  let description = [{
+    Function bodies hold clusters, views (reshape), constants, weights, products and convolutions that the target
+    leaves to a library, and dist ops; the ops in a cluster are graph ops, none of them again a cluster. The IR
+    does not change:
+    ```
+    %0 = graph.cluster loop (%a = %x : tensor<4xf32>) -> tensor<4xf32> { ... }
+    ```
+  }];
+  let statistics = [Statistic<"numChecked", "checked", "ops looked at">];
+}
+
 #endif // GPUCC_TRANSFORMS_FUSION_PASSES

@@ -81,7 +81,7 @@ def Differentiate : Pass<"gpucc-differentiate", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"loss", "loss", "std::string", "\"cross-entropy\"", "cross-entropy, mse or output:NAME">,
+    Option<"loss", "loss", "std::string", "\"cross-entropy\"", "cross-entropy, mse, output:NAME (a mean over samples) or output-sum:NAME (a sum)">,
     Option<"ignoreIndex", "ignore-index", "int64_t", "-100", "label that does not count (cross-entropy)">];
   let dependentDialects = ["::gpucc::graph::GraphDialect"];
   let statistics = [Statistic<"numGradients", "gradients", "Parameters with a gradient">,
@@ -121,6 +121,19 @@ def AddOptimizer : Pass<"gpucc-add-optimizer", "::mlir::ModuleOp"> {
     Option<"schedule", "lr-schedule", "std::string", "\"constant\"", "constant, warmup:W or cosine:W:T[:MIN]">];
   let dependentDialects = ["::gpucc::graph::GraphDialect"];
   let statistics = [Statistic<"numUpdated", "updated", "Parameters updated">];
+}
+
+def VerifyPhaseTrain : Pass<"gpucc-verify-phase-train", "::mlir::ModuleOp"> {
+  let summary = "what the train phase promises of a training step";
+  let description = [{
+    Functions are `@step` (base.segment "step") and `@update` ("update"); a state has one type and role in both;
+    every gradient accumulator is overwritten by both, so that it is zero when a step begins; metrics come
+    from the update only. A module without training (no base.segment) promises nothing. The IR does not change:
+    ```
+    func.func @step(...) attributes {base.segment = "step"}  func.func @update(...) attributes {base.segment = "update"}
+    ```
+  }];
+  let statistics = [Statistic<"numChecked", "checked", "arguments and results looked at">];
 }
 
 #endif // GPUCC_TRANSFORMS_TRAINING_PASSES

@@ -1,11 +1,11 @@
-//===- SegmentBuilder.h - a function of one stage, built op by op -*- C++ -*-=//
+//===- StageFunction.h - a function of one stage, built op by op -*- C++ -*-=//
 //
 // Cutting walks the source function once and appends to the functions of all
 // stages side by side. Arguments and results appear when they are needed.
 //
 //===----------------------------------------------------------------------===//
-#ifndef GPUCC_LIB_TRANSFORMS_DIST_SEGMENTBUILDER_H
-#define GPUCC_LIB_TRANSFORMS_DIST_SEGMENTBUILDER_H
+#ifndef GPUCC_LIB_TRANSFORMS_DIST_STAGEFUNCTION_H
+#define GPUCC_LIB_TRANSFORMS_DIST_STAGEFUNCTION_H
 
 #include "dialects/Base/Base.h"
 #include "dialects/Dist/Dist.h"
@@ -14,10 +14,10 @@
 
 namespace gpucc {
 
-class SegmentBuilder {
+class StageFunction {
 public:
   /// An empty function `stage<s>_<segment>` before `source`.
-  SegmentBuilder(mlir::func::FuncOp source, int64_t stage, llvm::StringRef segment);
+  StageFunction(mlir::func::FuncOp source, int64_t stage, llvm::StringRef segment);
 
   int64_t stage() const { return stageNumber; }
   bool has(mlir::Value value) const { return mapping.contains(value); }
@@ -59,4 +59,4 @@ private:
 
 } // namespace gpucc
 
-#endif // GPUCC_LIB_TRANSFORMS_DIST_SEGMENTBUILDER_H
+#endif // GPUCC_LIB_TRANSFORMS_DIST_STAGEFUNCTION_H

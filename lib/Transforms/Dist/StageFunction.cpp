@@ -1,10 +1,10 @@
-//===- SegmentBuilder.cpp - a function of one stage, built op by op -------===//
-#include "SegmentBuilder.h"
+//===- StageFunction.cpp - a function of one stage, built op by op -------===//
+#include "StageFunction.h"
 
 using namespace mlir;
 using namespace gpucc;
 
-SegmentBuilder::SegmentBuilder(func::FuncOp source, int64_t stage, StringRef segment)
+StageFunction::StageFunction(func::FuncOp source, int64_t stage, StringRef segment)
     : source(source), stageNumber(stage), opBuilder(source) {
   std::string name = ("stage" + Twine(stage) + "_" + segment).str();
   target =
@@ -16,12 +16,12 @@ SegmentBuilder::SegmentBuilder(func::FuncOp source, int64_t stage, StringRef seg
   opBuilder.setInsertionPointToEnd(target.addEntryBlock());
 }
 
-Value SegmentBuilder::addArgument(Type type, Location loc, DictionaryAttr attrs) {
+Value StageFunction::addArgument(Type type, Location loc, DictionaryAttr attrs) {
   argumentAttrs.push_back(attrs);
   return target.getBody().front().addArgument(type, loc);
 }
 
-Value SegmentBuilder::argument(BlockArgument argument) {
+Value StageFunction::argument(BlockArgument argument) {
   if (!has(argument)) {
     indices[argument.getArgNumber()] = static_cast<unsigned>(argumentAttrs.size());
     put(argument, addArgument(argument.getType(), argument.getLoc(),
@@ -30,7 +30,7 @@ Value SegmentBuilder::argument(BlockArgument argument) {
   return at(argument);
 }
 
-unsigned SegmentBuilder::argumentIndex(BlockArgument value) {
+unsigned StageFunction::argumentIndex(BlockArgument value) {
   argument(value);
   return indices.lookup(value.getArgNumber());
 }
@@ -44,19 +44,19 @@ static DictionaryAttr savedAttrs(OpBuilder &builder, Value value, int64_t key) {
   return attrs.getDictionary(builder.getContext());
 }
 
-Value SegmentBuilder::savedArgument(Value value, int64_t key) {
+Value StageFunction::savedArgument(Value value, int64_t key) {
   Value here = addArgument(value.getType(), value.getLoc(), savedAttrs(opBuilder, value, key));
   put(value, here);
   return here;
 }
 
-Operation *SegmentBuilder::clone(Operation *op) {
+Operation *StageFunction::clone(Operation *op) {
   Operation *copy = opBuilder.clone(*op, mapping);
   copy->setAttr(dist::stageAttr, opBuilder.getI64IntegerAttr(stageNumber));
   return copy;
 }
 
-void SegmentBuilder::sendTo(Value value, int64_t stage, int64_t channel) {
+void StageFunction::sendTo(Value value, int64_t stage, int64_t channel) {
   OpBuilder::InsertionGuard guard(opBuilder);
   Value here = at(value);
   if (Operation *op = here.getDefiningOp())
@@ -66,7 +66,7 @@ void SegmentBuilder::sendTo(Value value, int64_t stage, int64_t channel) {
   dist::SendOp::create(opBuilder, value.getLoc(), here, stage, channel);
 }
 
-Value SegmentBuilder::receive(Value value, int64_t stage, int64_t channel) {
+Value StageFunction::receive(Value value, int64_t stage, int64_t channel) {
   Value here = dist::RecvOp::create(opBuilder, value.getLoc(), value.getType(), stage, channel);
   if (auto sharding = dist::getSharding(value))
     dist::setSharding(here, *sharding);
@@ -74,24 +74,24 @@ Value SegmentBuilder::receive(Value value, int64_t stage, int64_t channel) {
   return here;
 }
 
-void SegmentBuilder::result(Value value, unsigned index) {
+void StageFunction::result(Value value, unsigned index) {
   results.push_back(value);
   resultAttrs.push_back(source.getResultAttrDict(index));
 }
 
-void SegmentBuilder::savedResult(Value value, int64_t key) {
+void StageFunction::savedResult(Value value, int64_t key) {
   resultAttrs.push_back(savedAttrs(opBuilder, value, key));
   results.push_back(at(value));
 }
 
-void SegmentBuilder::stateResult(Value value, unsigned index, BlockArgument state) {
+void StageFunction::stateResult(Value value, unsigned index, BlockArgument state) {
   NamedAttrList attrs(source.getResultAttrDict(index));
   attrs.set(base::aliasAttr, opBuilder.getI64IntegerAttr(argumentIndex(state)));
   results.push_back(value);
   resultAttrs.push_back(attrs.getDictionary(opBuilder.getContext()));
 }
 
-func::FuncOp SegmentBuilder::finish() {
+func::FuncOp StageFunction::finish() {
   Block &block = target.getBody().front();
   func::ReturnOp::create(opBuilder, source.getLoc(), results);
   for (Operation *op = block.getTerminator()->getPrevNode(); op;) {

@@ -1,0 +1,22 @@
+//===- Locate.h - who made a wrong value ------------------------*- C++ -*-===//
+//
+//   locate(group, planFile, "fc1.weight.accumulator", expected, 17)
+//     -> "by 'fc1 backward' (Launch) on rank 1"
+//
+//===----------------------------------------------------------------------===//
+#ifndef GPUCC_TOOLS_GPUCC_LOCATE_H
+#define GPUCC_TOOLS_GPUCC_LOCATE_H
+
+#include "PlanText.h"
+#include "gpucc_rt/RankGroup.h"
+
+namespace gpucc::tool {
+
+/// The command of the plan that writes the tensor last, and the ranks whose part of it differs from
+/// `expected` (the whole tensor) at element `index`. "" where the plan does not say.
+std::string locate(gpucc_rt::RankGroup &group, const PlanFile &plan, const std::string &tensor,
+                   const gpucc_rt::Array &expected, int64_t index);
+
+} // namespace gpucc::tool
+
+#endif // GPUCC_TOOLS_GPUCC_LOCATE_H
