@@ -5,7 +5,7 @@
 // has its own heads of all three; three weights can:
 //
 //   %qkv = contract %x, %w : tensor<8x48xf32>         w: 16x48
-//   %b = broadcast %bias; %s = add %qkv, %b
+//   %b = broadcast %bias; %s = add %qkv, %b            (a reshape of rows may follow)
 //   %q = slice %s [0..16]; %k = slice %s [16..32]; %v = slice %s [32..48]
 //     ->
 //   %q = add (contract %x, %w0), broadcast %b0        w0: 16x16, columns 0.. of w
@@ -45,6 +45,7 @@ struct Projection {
   graph::BinaryOp add;       ///< null without a bias
   graph::BroadcastOp spread; ///< of the bias
   BlockArgument bias;
+  graph::ReshapeOp view; ///< rows taken apart again (a Gemm sees batch and sequence as one)
   SmallVector<Piece> pieces;
 };
 } // namespace
@@ -84,6 +85,12 @@ static SmallVector<Piece> piecesOf(Value value) {
   return at == type.getDimSize(last) && pieces.size() > 1 ? pieces : SmallVector<Piece>();
 }
 
+/// A reshape between the types leaves the last dimension alone.
+static bool keepsColumns(Type from, Type to) {
+  auto a = cast<RankedTensorType>(from), b = cast<RankedTensorType>(to);
+  return b.getRank() > 0 && a.getShape().back() == b.getShape().back();
+}
+
 /// x · w with w a matrix parameter whose columns are the last dimension of the result.
 static std::optional<Projection> match(func::FuncOp function, graph::ContractOp product) {
   Projection p;
@@ -108,6 +115,12 @@ static std::optional<Projection> match(func::FuncOp function, graph::ContractOp 
       p.spread = spread;
       p.bias = cast<BlockArgument>(spread.getX());
       value = add.getResult();
+    }
+  if (value.hasOneUse())
+    if (auto view = dyn_cast<graph::ReshapeOp>(*value.user_begin());
+        view && keepsColumns(value.getType(), view.getType())) {
+      p.view = view;
+      value = view.getResult();
     }
   p.pieces = piecesOf(value);
   return p.pieces.empty() ? std::nullopt : std::optional(p);
@@ -176,12 +189,15 @@ struct SplitFusedProjections : gpucc::impl::SplitFusedProjectionsBase<SplitFused
         auto type = cast<RankedTensorType>(value.getType());
         value = g.add(value, g.broadcast(bias, type.getShape(), p.spread.getDims()));
       }
+      value = g.reshape(value, cast<RankedTensorType>(piece.slice.getType()).getShape());
       if (Attribute stage = p.product->getAttr(base::stageAttr))
         product->setAttr(base::stageAttr, stage);
       piece.slice.getResult().replaceAllUsesWith(value);
     }
     for (Piece &piece : p.pieces)
       piece.slice.erase();
+    if (p.view)
+      p.view.erase();
     if (p.add) {
       p.add.erase();
       p.spread.erase();

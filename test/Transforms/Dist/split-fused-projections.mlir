@@ -33,3 +33,35 @@ func.func @main(%x: tensor<8x4xf32> {base.name = "x", base.kind = "input"},
   %6 = graph.binary mul %4, %5 : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
   return %6, %m : tensor<8x4xf32>, tensor<4xf32>
 }
+
+// GPT-2's Gemm sees batch and sequence as one dimension; the rows are taken apart before the slices.
+// CHECK-LABEL: func.func @gemm
+// CHECK-SAME: tensor<4x2xf32> {base.kind = "state", base.name = "qkv@0"
+// CHECK-SAME: tensor<4x4xf32> {base.kind = "state", base.name = "qkv@2"
+// CHECK: %[[Q:.*]] = graph.contract {{.*}} -> tensor<8x2xf32>
+// CHECK: graph.reshape %[[Q]] {shape = array<i64: 2, 4, 2>}
+// CHECK: %[[V:.*]] = graph.contract {{.*}} -> tensor<8x4xf32>
+// CHECK: graph.reshape %[[V]] {shape = array<i64: 2, 4, 4>}
+// CHECK-NOT: graph.slice
+func.func @gemm(%x: tensor<8x4xf32> {base.name = "x", base.kind = "input"},
+                %w: tensor<4x6xf32> {base.name = "qkv", base.kind = "state", base.state = #base.state<param>})
+    -> (tensor<2x4x2xf32> {base.name = "q", base.kind = "output"}, tensor<2x4x4xf32> {base.name = "v", base.kind = "output"}) {
+  %0 = graph.contract %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = graph.reshape %0 {shape = array<i64: 2, 4, 6>} : (tensor<8x6xf32>) -> tensor<2x4x6xf32>
+  %2 = graph.slice %1 {start = array<i64: 0, 0, 0>, sizes = array<i64: 2, 4, 2>, strides = array<i64: 1, 1, 1>} : (tensor<2x4x6xf32>) -> tensor<2x4x2xf32>
+  %3 = graph.slice %1 {start = array<i64: 0, 0, 2>, sizes = array<i64: 2, 4, 4>, strides = array<i64: 1, 1, 1>} : (tensor<2x4x6xf32>) -> tensor<2x4x4xf32>
+  return %2, %3 : tensor<2x4x2xf32>, tensor<2x4x4xf32>
+}
+
+// A reshape that mixes columns with rows says nothing of columns.
+// CHECK-LABEL: func.func @mixed
+// CHECK: graph.slice
+func.func @mixed(%x: tensor<8x4xf32> {base.name = "x", base.kind = "input"},
+                 %w: tensor<4x6xf32> {base.name = "qkv", base.kind = "state", base.state = #base.state<param>})
+    -> (tensor<24x1xf32> {base.name = "q", base.kind = "output"}, tensor<24x1xf32> {base.name = "v", base.kind = "output"}) {
+  %0 = graph.contract %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = graph.reshape %0 {shape = array<i64: 24, 2>} : (tensor<8x6xf32>) -> tensor<24x2xf32>
+  %2 = graph.slice %1 {start = array<i64: 0, 0>, sizes = array<i64: 24, 1>, strides = array<i64: 1, 1>} : (tensor<24x2xf32>) -> tensor<24x1xf32>
+  %3 = graph.slice %1 {start = array<i64: 0, 1>, sizes = array<i64: 24, 1>, strides = array<i64: 1, 1>} : (tensor<24x2xf32>) -> tensor<24x1xf32>
+  return %2, %3 : tensor<24x1xf32>, tensor<24x1xf32>
+}
