@@ -135,9 +135,11 @@ static Port perMicroBatch(const Port &port) {
   SmallVector<int64_t> shape = {1};
   llvm::append_range(shape, port.type.getShape());
   NamedAttrList attrs(port.attrs);
-  Sharding sharding = port.sharding();
-  sharding.dims.insert(sharding.dims.begin(), std::vector<std::string>());
-  attrs.set(dist::shardingAttr, dist::ShardingAttr::get(b.getContext(), sharding));
+  if (attrs.get(dist::shardingAttr)) {
+    Sharding sharding = port.sharding();
+    sharding.dims.insert(sharding.dims.begin(), std::vector<std::string>());
+    attrs.set(dist::shardingAttr, dist::ShardingAttr::get(b.getContext(), sharding));
+  }
   if (auto dims = port.attrs.getAs<ArrayAttr>(base::dimsAttr)) {
     SmallVector<Attribute> names = {b.getStringAttr("")};
     llvm::append_range(names, dims);

@@ -145,11 +145,11 @@ private:
   }
 
   /// Micro-batches that one step consumes.
-  double microBatches() {
-    double count = 1;
+  int64_t microBatches() {
+    int64_t count = 1;
     for (StringRef name : {"base.micro_batches", "base.accumulate"})
       if (auto attr = f->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(name))
-        count *= static_cast<double>(attr.getInt());
+        count *= attr.getInt();
     return count;
   }
 
@@ -171,27 +171,33 @@ private:
                            << name << ", or export a mean";
     Value sum = g.widen(g.reshape(y, {}));
     auto scalar = RankedTensorType::get({}, builder.getF32Type());
-    return Loss{sum, g.splat(scalar, isSum ? 1.0 / microBatches() : 1.0)};
+    return Loss{sum, g.splat(scalar, isSum ? 1.0 / static_cast<double>(microBatches()) : 1.0)};
   }
 
-  /// Surely a sum and no mean: nothing scales it before or after.
+  /// Surely a sum and no mean: no constant scales it before or after.
   static bool isPlainSum(Value y) {
     bool summed = false;
-    for (Operation *op = y.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp()) {
+    Operation *op = y.getDefiningOp();
+    for (; op; op = op->getOperand(0).getDefiningOp()) {
       if (isa<graph::CrossEntropyOp>(op))
         return true;
       if (isa<graph::ReshapeOp, graph::ConvertOp>(op))
         continue;
       auto reduce = dyn_cast<graph::ReduceOp>(op);
-      if (!reduce || reduce.getKind() != graph::ReductionKind::Sum) {
-        auto binary = dyn_cast<graph::BinaryOp>(op);
-        bool scales = binary && (binary.getKind() == graph::BinaryKind::Mul ||
-                                 binary.getKind() == graph::BinaryKind::Div);
-        return summed && !scales;
-      }
-      summed |= reduce.getX().getType().getNumElements() > 1;
+      if (!reduce || reduce.getKind() != graph::ReductionKind::Sum)
+        break;
+      summed |= cast<RankedTensorType>(reduce.getX().getType()).getNumElements() > 1;
     }
-    return summed;
+    auto binary = dyn_cast_or_null<graph::BinaryOp>(op);
+    bool scaled = binary && llvm::any_of(binary->getOperands(), isConstant);
+    return summed && !scaled;
+  }
+
+  static bool isConstant(Value value) {
+    Operation *op = value.getDefiningOp();
+    while (isa_and_present<graph::BroadcastOp, graph::ReshapeOp, graph::ConvertOp>(op))
+      op = op->getOperand(0).getDefiningOp();
+    return isa_and_present<graph::ConstantOp, graph::WeightOp>(op);
   }
 
   FailureOr<Loss> crossEntropy(graph::GraphBuilder &g, Value y, RankedTensorType type) {
