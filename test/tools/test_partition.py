@@ -126,6 +126,26 @@ def header(path):
     return json.loads(data[8:8 + size])
 
 
+# A weight that is wrong in rank 1's columns only: the plan is of one model, the reference of another.
+def test_a_wrong_tensor_is_located_by_command_and_rank(gpucc, models, tmp_path):
+    import onnx
+    from onnx import numpy_helper
+    other = onnx.load(models / "mlp.onnx")
+    for i, tensor in enumerate(other.graph.initializer):
+        if tensor.name == "fc1.weight":
+            value = numpy_helper.to_array(tensor).copy()
+            value[-1, -1] += 1  # [out, in] or [in, out]: the last column and row are rank 1's
+            other.graph.initializer[i].CopyFrom(numpy_helper.from_array(value, tensor.name))
+    onnx.save(other, tmp_path / "other.onnx")
+    options = ["--train", "--loss", "mse", "--profile", "batch=8", "--lr", "1e-3"]
+    gpucc.ok("compile", models / "mlp.onnx", *options, "--ranks", 2, "--pin", "tp=2", "-o", tmp_path / "m.plan")
+    code, out, err = gpucc("check", tmp_path / "m.plan", "--model", tmp_path / "other.onnx", *options)
+    assert code == 1, out + err
+    (line,) = [line for line in out.splitlines() if line.startswith("FAIL fc1.weight ")]
+    assert "state, made by 'optimizer' (Launch), in update of stage 0 on rank 1" in line, line
+    assert "first wrong: y  output, made by " in out, out
+
+
 # In the text after the sched phase stage 0's script is spoiled: backward before forward.
 def test_misordered_communication_is_refused_before_a_plan_is_written(gpucc, models, tmp_path):
     from conftest import BUILD

@@ -172,7 +172,7 @@ private:
       Difference difference = scaled(found, expected, floor);
       std::string note = what;
       if (!(difference.error <= 1e-4))
-        if (int code = addPlace(name, difference.index, note))
+        if (int code = addPlace(name, difference, note))
           return code;
       report.add(name, difference, 1e-4, expected.shape(), note);
     }
@@ -180,7 +180,7 @@ private:
   }
 
   /// Of a wrong tensor: the command that made it and the ranks that have it wrong.
-  int addPlace(const std::string &name, int64_t index, std::string &note) {
+  int addPlace(const std::string &name, const Difference &difference, std::string &note) {
     if (!planFile) {
       planFile.emplace();
       if (int code = planFile->open(plan.source.path()))
@@ -189,7 +189,8 @@ private:
     gpucc_rt::Array expected;
     if (auto s = reference.group.readArray(name, expected))
       return failed(s);
-    std::string place = locate(plan.group, *planFile, name, expected, index);
+    std::string place = locate(plan.group, *planFile, name, expected, difference.index,
+                               std::fabs(difference.found - difference.expected) / 2);
     if (!place.empty())
       note += ", made " + place;
     return 0;

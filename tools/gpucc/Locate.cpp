@@ -1,9 +1,10 @@
 //===- Locate.cpp - who made a wrong value --------------------------------===//
 #include "Locate.h"
 
+#include "Compare.h"
 #include "plan_generated.h"
 
-#include <cstring>
+#include <cmath>
 
 using namespace gpucc;
 using namespace gpucc::tool;
@@ -45,25 +46,40 @@ int64_t bufferOf(const fb::Plan &plan, const fb::Program &program, const std::st
   return -1;
 }
 
-/// In order of the stages: the last writer of the first program that has the tensor.
+std::string describe(const fb::Command &command) {
+  return "'" + (command.name() ? command.name()->str() : std::string()) + "' (" +
+         fb::EnumNameCommandBody(command.body_type()) + ")";
+}
+
+/// The last command before number `end` of the segment that writes the buffer; -1 for none.
+int64_t writerBefore(const fb::Plan &plan, const fb::Segment &segment, int64_t end,
+                     uint32_t buffer) {
+  for (int64_t c = end; c-- > 0;)
+    if (writes(plan, *segment.commands()->Get(static_cast<uint32_t>(c)), buffer))
+      return c;
+  return -1;
+}
+
+/// In order of the stages: the last writer in the first program that has the tensor. The update
+/// zeroes accumulators: what put a wrong sum there is before it.
 std::string writerOf(const fb::Plan &plan, const std::string &tensor) {
   for (const fb::Program *program : *plan.profiles()->Get(0)->programs()) {
     int64_t buffer = bufferOf(plan, *program, tensor);
-    const fb::Command *last = nullptr;
+    std::string last;
     for (uint32_t s = 0; buffer >= 0 && program->segments() && s < program->segments()->size();
          ++s) {
       const fb::Segment &segment = *program->segments()->Get(s);
-      // The update zeroes accumulators: what put the wrong value there is before it.
-      if (segment.name()->str() == "update" && last)
+      if (!segment.commands() || (segment.name()->str() == "update" && !last.empty()))
         continue;
-      for (uint32_t c = 0; segment.commands() && c < segment.commands()->size(); ++c)
-        if (writes(plan, *segment.commands()->Get(c), static_cast<uint32_t>(buffer)))
-          last = segment.commands()->Get(c);
+      auto place = static_cast<uint32_t>(buffer);
+      int64_t at = writerBefore(plan, segment, segment.commands()->size(), place);
+      if (at < 0)
+        continue;
+      last = "by " + describe(*segment.commands()->Get(static_cast<uint32_t>(at)));
+      last += ", in " + segment.name()->str() + " of stage " + std::to_string(program->stage());
     }
-    if (last)
-      return "by '" + (last->name() ? last->name()->str() : std::string()) + "' (" +
-             fb::EnumNameCommandBody(last->body_type()) + ", stage " +
-             std::to_string(program->stage()) + ")";
+    if (!last.empty())
+      return last;
   }
   return "";
 }
@@ -71,17 +87,17 @@ std::string writerOf(const fb::Plan &plan, const std::string &tensor) {
 } // namespace
 
 std::string tool::locate(gpucc_rt::RankGroup &group, const PlanFile &plan,
-                         const std::string &tensor, const gpucc_rt::Array &expected,
-                         int64_t index) {
+                         const std::string &tensor, const gpucc_rt::Array &expected, int64_t index,
+                         double allowed) {
   std::string text = writerOf(plan.plan(), tensor), ranks;
   int count = 0;
-  uint64_t width = gpucc_rt::dtypeBytes(expected.dtype, 1);
   for (uint32_t rank = 0; index >= 0 && rank < group.size(); ++rank) {
-    // What the rank does not hold stays as expected.
-    gpucc_rt::Array array = expected;
-    if (group.readPart(rank, tensor, array) ||
-        std::memcmp(array.bytes.data() + static_cast<uint64_t>(index) * width,
-                    expected.bytes.data() + static_cast<uint64_t>(index) * width, width) == 0)
+    gpucc_rt::Array array = expected; // what the rank does not hold stays as expected
+    if (group.readPart(rank, tensor, array))
+      continue;
+    double error =
+        std::fabs(toHostTensor(array).getFloat(index) - toHostTensor(expected).getFloat(index));
+    if (error <= allowed)
       continue;
     ranks += (count++ ? ", " : "") + std::to_string(rank);
   }

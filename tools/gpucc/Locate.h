@@ -1,7 +1,7 @@
 //===- Locate.h - who made a wrong value ------------------------*- C++ -*-===//
 //
-//   locate(group, planFile, "fc1.weight.accumulator", expected, 17)
-//     -> "by 'fc1 backward' (Launch) on rank 1"
+//   locate(group, planFile, "fc1.weight.accumulator", expected, 17, 1e-6)
+//     -> "by 'accumulate' (Launch), in step of stage 0 on rank 1"
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_TOOLS_GPUCC_LOCATE_H
@@ -13,9 +13,10 @@
 namespace gpucc::tool {
 
 /// The command of the plan that writes the tensor last, and the ranks whose part of it differs from
-/// `expected` (the whole tensor) at element `index`. "" where the plan does not say.
+/// `expected` (the whole tensor) by more than `allowed` at element `index`. "" where the plan does
+/// not say.
 std::string locate(gpucc_rt::RankGroup &group, const PlanFile &plan, const std::string &tensor,
-                   const gpucc_rt::Array &expected, int64_t index);
+                   const gpucc_rt::Array &expected, int64_t index, double allowed);
 
 } // namespace gpucc::tool
 
