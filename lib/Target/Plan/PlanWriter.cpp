@@ -166,16 +166,8 @@ private:
       return init.emitOpError() << "names weight @" << *init.getKey()
                                 << ", which the module does not have";
     auto type = cast<RankedTensorType>(data.getType());
-    auto listed = module->getAttrOfType<ArrayAttr>(graph::filesAttr);
-    auto index = static_cast<int64_t>(data.getFile());
-    auto named = listed && index >= 0 && index < static_cast<int64_t>(listed.size())
-                     ? dyn_cast<StringAttr>(listed[index])
-                     : StringAttr();
-    if (!named)
-      return data.emitOpError() << "lies in file " << index << "; the module's " << graph::filesAttr
-                                << " lists " << (listed ? listed.size() : 0)
-                                << " file names: add it there";
-    std::string file = named.str();
+    std::string file = cast<StringAttr>(module->getAttrOfType<ArrayAttr>(
+        graph::filesAttr)[data.getFile()]).str(); // in range: (C2) of graph.weight_data
     if (options.externalWeights) {
       SmallString<256> absolute(options.modelFolder);
       llvm::sys::path::append(absolute, file);
