@@ -91,6 +91,30 @@ def losses(folder):
     return [json.loads(line)["loss"] for line in (folder / "log.jsonl").read_text().splitlines()]
 
 
+# Megatron-LM (Shoeybi et al. 2019, section 3): a transformer layer under tensor parallelism needs two all-reduces
+# forward and two backward, of batch x sequence x width, and nothing else. A fused projection that is not split
+# would be gathered (192 columns) instead.
+def test_split_projection_leaves_four_reductions_per_layer(gpucc, models, tmp_path):
+    text = tmp_path / "step.mlir"
+    _, out, err = gpucc("compile", models / "gpt2.onnx", "--train", "--optimizer", "adamw", "--profile",
+                        "batch=8,seq=16", "--ranks", 2, "--pin", "tp=2", "--compile-to=dist", "--remarks", "-o", text)
+    layers = 4
+    for layer in range(layers):
+        assert f'"h.{layer}.attn.c_attn.weight" is used in 3 slices only: split' in out + err
+    large = [line for line in text.read_text().splitlines() if "dist.all_reduce" in line
+             and elements(line) >= 8 * 16 * 64]
+    assert len([line for line in large if "base.backward" not in line]) == 2 * layers
+    assert len([line for line in large if "base.backward" in line]) == 2 * layers
+    heads = [line for line in text.read_text().splitlines() if "dist.all_gather" in line
+             and re.search(r"x(96|192|32|16x16)xf32> ->", line)]
+    assert not heads, heads
+
+
+def elements(line):
+    shape = re.search(r"tensor<([0-9x]*)xf32>", line)
+    return int(np.prod([int(d) for d in shape.group(1).split("x")])) if shape else 1
+
+
 # GPT-2's c_attn is split into query, key and value under tensor parallelism; saved state knows the whole.
 @pytest.mark.parametrize("optimizer", [["adamw", "--lr", "1e-3"], ["sgd", "--momentum", "0.9"]])
 @pytest.mark.parametrize("first, second", [("tp=2", None), (None, "tp=2"), ("dp=4,zero=1", "tp=4"),
