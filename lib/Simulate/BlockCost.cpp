@@ -153,6 +153,7 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.gradientBytes,
                               r.overlapTensor,
                               r.overlapExperts,
+                              static_cast<int64_t>(1000 * r.attentionRate),
                               static_cast<int64_t>(machine.device.memoryBandwidth),
                               static_cast<int64_t>(machine.device.matrixPeak(DType::BF16)),
                               machine.devicesPerNode};

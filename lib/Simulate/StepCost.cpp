@@ -22,6 +22,8 @@ double peakOf(const cost::DeviceKind &device, Precision precision) {
     return device.matrixPeak(DType::BF16);
   case Precision::F8:
     return device.matrixPeak(DType::F8E4M3);
+  case Precision::F4:
+    return device.fourBitPeak > 0 ? device.fourBitPeak : device.matrixPeak(DType::F8E4M3);
   }
   return 1;
 }
@@ -365,7 +367,8 @@ private:
       return seconds(Collective::AllReduce, gradient, all);
     double sum = 0;
     if (l.zeroStage == 1)
-      sum = seconds(Collective::ReduceScatter, gradient, shard);
+      sum = seconds(l.recipe.reduceWhole ? Collective::AllReduce : Collective::ReduceScatter,
+                    gradient, shard);
     if (l.zeroStage < 3)
       sum += seconds(Collective::AllGather, copy, shard);
     // Copies of the shards agree among themselves.

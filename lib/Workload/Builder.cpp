@@ -48,6 +48,7 @@ DType typeOf(Precision precision, bool lowPrecision) {
   case Precision::BF16:
     return DType::BF16;
   case Precision::F8:
+  case Precision::F4:
     return lowPrecision ? DType::F8E4M3 : DType::BF16;
   }
   return DType::BF16;
@@ -77,6 +78,9 @@ BlockOp &Builder::matmul(const std::string &name, double m, double n, double k, 
     op.forward.facts.bytesWritten += batch * m * k;
     op.backwardInput[0].facts.bytesRead += batch * m * n * 2;
     op.backwardInput[0].facts.bytesWritten += batch * m * n * 2;
+  }
+  if (type == DType::F8E4M3 && l.recipe.precision == Precision::F4) {
+    op.forward.fourBit = op.backwardInput[0].fourBit = op.backwardWeight[0].fourBit = true;
   }
   op.savedBytes = keptInputBytes >= 0 ? keptInputBytes : batch * m * k * activation;
   block.ops.push_back(op);

@@ -41,7 +41,8 @@ std::vector<BlockKind> blocksOf(const Workload &workload) {
 double boundaryBytes(const Workload &workload, const Layout &layout) {
   BlockWork none;
   Builder b(workload, layout, none);
-  return b.Tn * b.h * b.activation;
+  double rows = layout.recipe.scatterSends ? b.T / static_cast<double>(layout.tp) : b.Tn;
+  return rows * b.h * b.activation;
 }
 
 namespace {
@@ -69,6 +70,7 @@ void flashCore(const Workload &w, const Layout &l, Builder &b, const AttentionSi
   cost::OpWork &f = op.forward;
   f.kind = cost::OpKind::Attention;
   f.headDim = static_cast<int64_t>(a.queryDim);
+  f.rateFactor = l.recipe.attentionRate;
   f.sequence = w.sequence;
   f.facts.batch = static_cast<int64_t>(static_cast<double>(l.microBatch) * a.heads);
   f.facts.m = static_cast<int64_t>(rows);

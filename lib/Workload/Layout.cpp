@@ -7,7 +7,7 @@
 namespace gpucc::workload {
 
 namespace {
-const std::vector<std::string> precisions = {"f32", "tf32", "f16", "bf16", "f8"};
+const std::vector<std::string> precisions = {"f32", "tf32", "f16", "bf16", "f8", "f4"};
 const std::vector<std::string> recomputes = {"none", "selective", "full"};
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 } // namespace
@@ -80,6 +80,17 @@ std::vector<Field> fieldsOf(Layout &l) {
     return field;
   };
   Recipe &r = l.recipe;
+  Field attentionRate = shareField("recipe.attention-rate", r.attentionRate);
+  attentionRate.allowed = "a factor from 0.1 to 10";
+  attentionRate.example = "1.3";
+  attentionRate.set = [&r](const std::string &text) {
+    char *end = nullptr;
+    double parsed = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != 0 || !(parsed >= 0.1 && parsed <= 10))
+      return false;
+    r.attentionRate = parsed;
+    return true;
+  };
   Field recomputeLayers = integerField("recompute-layers", l.recomputeLayers, 0, "4");
   recomputeLayers.get = [&l] {
     return l.recomputeLayers < 0 ? std::string() : std::to_string(l.recomputeLayers);
@@ -118,6 +129,9 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.overlap-gradients", r.overlapGradients),
       flagField("recipe.overlap-tensor", r.overlapTensor),
       flagField("recipe.overlap-experts", r.overlapExperts),
+      attentionRate,
+      flagField("recipe.reduce-whole", r.reduceWhole),
+      flagField("recipe.scatter-sends", r.scatterSends),
   };
 }
 

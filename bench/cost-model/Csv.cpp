@@ -1,0 +1,59 @@
+//===- Csv.cpp - cells of a CSV file --------------------------------------===//
+#include "Runs.h"
+#include <fstream>
+#include <sstream>
+
+namespace gpucc::bench {
+
+static std::vector<std::vector<std::string>> splitCsv(const std::string &text) {
+  std::vector<std::vector<std::string>> lines(1);
+  std::string cell;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (quoted) {
+      if (c == '"' && i + 1 < text.size() && text[i + 1] == '"')
+        cell += text[i++];
+      else if (c == '"')
+        quoted = false;
+      else
+        cell += c;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == ',' || c == '\n') {
+      lines.back().push_back(std::move(cell));
+      cell.clear();
+      if (c == '\n')
+        lines.emplace_back();
+    } else if (c != '\r') {
+      cell += c;
+    }
+  }
+  lines.back().push_back(std::move(cell));
+  return lines;
+}
+
+std::vector<Cells> readCsv(const std::string &path, std::string &error) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    error = path + ": cannot be read; name a CSV file";
+    return {};
+  }
+  std::string all = text.str();
+  if (all.compare(0, 3, "\xEF\xBB\xBF") == 0)
+    all.erase(0, 3);
+  std::vector<std::vector<std::string>> lines = splitCsv(all);
+  std::vector<Cells> rows;
+  for (size_t i = 1; i < lines.size(); ++i) {
+    if (lines[i].size() < 2)
+      continue;
+    Cells cells;
+    for (size_t c = 0; c < lines[0].size() && c < lines[i].size(); ++c)
+      cells[lines[0][c]] = lines[i][c];
+    rows.push_back(std::move(cells));
+  }
+  return rows;
+}
+
+} // namespace gpucc::bench

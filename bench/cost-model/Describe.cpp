@@ -1,0 +1,467 @@
+//===- Describe.cpp - rows of one run to workload, layout, machine --------===//
+#include "Runs.h"
+#include "Stacks.h"
+#include <algorithm>
+#include <cmath>
+#include <regex>
+
+namespace gpucc::bench {
+
+using namespace workload;
+
+std::string familyOf(const std::string &source) {
+  const Stack *stack = stackOf(source);
+  return stack ? stack->family : source;
+}
+
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+double number(const Cells &cells, const std::string &key) {
+  auto it = cells.find(key);
+  if (it == cells.end())
+    return 0;
+  char *end = nullptr;
+  double value = std::strtod(it->second.c_str(), &end);
+  return end == it->second.c_str() || *end ? 0 : value;
+}
+
+const std::string &text(const Cells &cells, const std::string &key) {
+  static const std::string none;
+  auto it = cells.find(key);
+  return it == cells.end() ? none : it->second;
+}
+
+std::string found(const std::string &notes, const char *pattern) {
+  std::smatch m;
+  return std::regex_search(notes, m, std::regex(pattern)) ? m[1].str() : "";
+}
+
+/// The public configuration of a model that a table only names.
+struct Known {
+  const char *pattern, *workload;
+};
+const Known known[] = {
+    {"qwen3.*30b", "qwen3-30b-a3b"},       {"qwen3.*235b", "qwen3-235b-a22b"},
+    {"gpt.?oss.*120b", "gpt-oss-120b"},    {"gpt.?oss.*20b", "gpt-oss-20b"},
+    {"deepseek.?v3", "deepseek-v3"},       {"deepseek.?v2|ds 236b", "deepseek-v2"},
+    {"kimi.?k2", "kimi-k2"},               {"nemotron-8b", "nemotron-8b"},
+    {"mixtral.?8x7b", "mixtral-8x7b"},     {"mixtral.?8x22b", "mixtral-8x22b"},
+    {"gpt2-large", "gpt-2-large"},         {"internlm-7b", "internlm-7b"},
+    {"internlm-20b", "internlm-20b"},      {"qwen2.5.?7b", "qwen2.5-7b"},
+    {"qwen2.5.?32b", "qwen2.5-32b"},       {"llama.?2.*7b", "llama-2-7b"},
+    {"llama.?2.*13b", "llama-2-13b"},      {"llama.?2.*70b", "llama-2-70b"},
+    {"llama.*3.*405b", "llama-3-405b"},    {"llama.*3.*70b", "llama-3-70b"},
+    {"llama.*3.*8b", "llama-3-8b"},        {"mpt-", "mpt-7b"},
+    {"mistral", "mistral-7b"},
+};
+/// Architectures that the workload description does not cover (state-space layers, convolutions).
+const char *const outside =
+    "qwen3.*next|nemotron.*(nano|super|ultra)|nemotron-?h|nemotron 3|wide-resnet|transgan|gshard|t5|bert|"
+    "27-layer|mla\\+moe";
+
+struct Sizes {
+  const char *pattern;
+  int64_t layers, hidden, heads, vocab;
+};
+/// GPT sizes that a table gives by name only (their papers' tables).
+const Sizes gptSizes[] = {
+    {"gpt3-5b", 24, 4096, 32, 51200},    {"gpt3-20b", 44, 6144, 48, 51200},
+    {"gpt3-175b", 96, 12288, 96, 51200}, {"nemotron-22b", 40, 6144, 48, 256000},
+    {"gpt-1\\.3b", 24, 2048, 32, 50304}, {"opt-30b", 48, 7168, 56, 50272},
+};
+
+std::string machineOf(const std::string &type) {
+  std::string u = lower(type);
+  u.erase(std::remove(u.begin(), u.end(), ' '), u.end());
+  const std::pair<const char *, const char *> names[] = {
+      {"gb300", "gb300-nvl72"}, {"gb200", "gb200-nvl72"}, {"gh200", "gh200"}, {"b300", "b300"},
+      {"b200", "b200"},         {"h200", "h200"},         {"h800", "h800"},   {"a800", "a800"},
+      {"l40", "l40s"},          {"l4", "l4"},             {"t4", "t4"},       {"4090", "rtx4090"}};
+  for (auto [part, name] : names)
+    if (has(u, part))
+      return name;
+  if (has(u, "v100"))
+    return has(u, "16gb") || !has(u, "32") ? "v100-16gb" : "v100";
+  if (has(u, "h100"))
+    return has(u, "96") ? "h100-96gb" : "h100";
+  if (has(u, "a100"))
+    return has(u, "pci") ? "a100-pcie" : has(u, "40") ? "a100-40gb" : "a100-80gb";
+  return "";
+}
+
+class Describing {
+public:
+  Describing(const std::vector<Cells> &rows) : first(rows.front()) {
+    for (const Cells &row : rows)
+      metrics[text(row, "metric_name")] = number(row, "metric_value");
+    notes = text(first, "notes");
+    name = lower(text(first, "model") + (has(notes, "LoRA") ? " lora" : ""));
+    source = text(first, "source");
+  }
+
+  /// Empty, or why the run cannot be described.
+  std::string describe(Run &run) {
+    run.source = source;
+    run.family = familyOf(source);
+    run.id = found(notes, "run_id=([^; ]+)");
+    const Stack *stack = stackOf(source);
+    if (!stack)
+      return "unknown software";
+    run.stack = stack->software;
+    if (std::regex_search(name, std::regex(outside)))
+      return "architecture";
+    for (auto step : {&Describing::machine, &Describing::model, &Describing::layout,
+                      &Describing::measured})
+      if (std::string why = (this->*step)(run, *stack); !why.empty())
+        return why;
+    run.group = source + "|" + run.date + "|" + text(first, "layers") + "|" + text(first, "hidden") +
+                "|" + text(first, "heads") + "|" + text(first, "model") + "|" +
+                std::to_string(run.gpus) + "|" + std::to_string(run.layout.globalBatch) + "|" +
+                std::to_string(run.workload.sequence) + "|" + text(first, "precision") + "|" +
+                (has(source, "selective") ? text(first, "recompute") : "");
+    return "";
+  }
+
+private:
+  double metric(const char *key) const {
+    auto it = metrics.find(key);
+    return it == metrics.end() ? 0 : it->second;
+  }
+
+  std::string machine(Run &run, const Stack &stack) {
+    run.gpus = static_cast<int>(number(first, "gpus"));
+    int perNode = static_cast<int>(number(first, "gpus_per_node"));
+    std::string name = machineOf(text(first, "gpu_type"));
+    if (name.empty())
+      return "device";
+    if (run.gpus < 1)
+      return "incomplete";
+    run.machine = std::get<cost::Machine>(cost::loadMachine(name));
+    // A rack of 72 is one NVLink domain however many devices a tray has.
+    if (perNode > 0 && run.machine.devicesPerNode <= 8)
+      run.machine.devicesPerNode = perNode;
+    run.machine.nodes = (run.gpus + run.machine.devicesPerNode - 1) / run.machine.devicesPerNode;
+    if (stack.network > 0)
+      run.machine.inter.bandwidth = stack.network * 1e9;
+    return "";
+  }
+
+  std::string model(Run &run, const Stack &stack) {
+    Workload &w = run.workload;
+    std::string base = "gpt-1.7b";
+    bool isKnown = false;
+    for (const Known &k : known)
+      if (std::regex_search(name, std::regex(k.pattern))) {
+        base = k.workload;
+        isKnown = true;
+        break;
+      }
+    w = std::get<Workload>(loadWorkload(base));
+    w.name = text(first, "model");
+    int64_t layers = integer("layers"), hidden = integer("hidden"), heads = integer("heads");
+    if (!isKnown) {
+      w.layers = layers;
+      w.hidden = hidden;
+      w.heads = heads;
+      w.vocab = 0;
+      w.sequence = 0;
+      for (const Sizes &s : gptSizes)
+        if (std::regex_search(name, std::regex(s.pattern)))
+          w.layers = s.layers, w.hidden = s.hidden, w.heads = s.heads, w.vocab = s.vocab;
+    }
+    override(w.layers, layers);
+    override(w.hidden, hidden);
+    override(w.heads, heads);
+    override(w.vocab, integer("vocab"));
+    override(w.sequence, integer("seq"));
+    if (has(source, "BLOOM"))
+      bloom(run);
+    if (has(source, "AMP"))
+      override(w.heads, 16);
+    if (w.layers < 1 || w.hidden < 1 || w.heads < 1 || w.sequence < 1)
+      return "incomplete";
+    if (!isKnown || base == "mpt-7b") {
+      w.ffn = integer("ffn") > 100 ? integer("ffn") : 4 * w.hidden;
+      w.headDim = w.hidden / w.heads;
+      w.kvHeads = integer("kv_heads") > 0 ? integer("kv_heads") : w.heads;
+    } else if (!w.hasExperts() && !w.isLatent()) {
+      override(w.ffn, integer("ffn") > 100 ? integer("ffn") : 0);
+      override(w.kvHeads, integer("kv_heads"));
+      if (layers && hidden)
+        w.headDim = w.hidden / w.heads;
+    }
+    if (has(source, "InternEvo"))
+      w.ffn = 256 * ((static_cast<int64_t>(8.0 / 3 * static_cast<double>(w.hidden)) + 255) / 256);
+    if (has(name, "truncated")) {
+      w.predictAhead = 0;
+      w.moe.denseLayers = w.hasExperts() ? std::min<int64_t>(w.moe.denseLayers, 1) : 0;
+    }
+    w.maxPositions = std::max(w.maxPositions, w.sequence);
+    if (!stack.flash)
+      w.dropout = w.dropout || !isKnown;
+    run.mixture = w.hasExperts();
+    return "";
+  }
+
+  /// Early rows say no layer count, but their TFLOP/s are 96 B s l h^2 over the time.
+  void bloom(Run &run) {
+    Workload &w = run.workload;
+    double seconds = metric("iteration_time_s"), rate = metric("TFLOPs_per_GPU_hw");
+    double h = static_cast<double>(w.hidden), batch = number(first, "global_batch");
+    run.layersInferred = !w.layers;
+    if (!w.layers && seconds > 0 && rate > 0)
+      w.layers = std::lround(seconds * rate * 1e12 * run.gpus /
+                             (96 * batch * static_cast<double>(w.sequence) * h * h));
+    if (!w.heads)
+      w.heads = 80; // unstated: the head dimension of its neighbours (180) instead of a default
+    if (!w.vocab)
+      w.vocab = 250000;
+    int64_t tp = std::max<int64_t>(1, integer("tp"));
+    w.vocab = (w.vocab + 128 * tp - 1) / (128 * tp) * (128 * tp); // Megatron pads it
+    run.date = found(notes, "note \"([^\"]*)\"");
+  }
+
+  int64_t integer(const char *key) const { return static_cast<int64_t>(number(first, key)); }
+  static void override(int64_t &value, int64_t given) {
+    if (given > 0)
+      value = given;
+  }
+
+  void precision(Run &run) const {
+    std::string p = lower(text(first, "precision"));
+    Recipe &r = run.layout.recipe;
+    r.precision = has(p, "fp4")      ? Precision::F4
+                  : has(p, "8")      ? Precision::F8
+                  : p == "fp32"      ? Precision::F32
+                  : has(p, "bf16")   ? Precision::BF16
+                                     : Precision::F16;
+    if (has(source, "BLOOM") && r.precision == Precision::BF16)
+      r.gradientBytes = 4; // its bf16 optimizer accumulates in f32
+  }
+
+  std::string layout(Run &run, const Stack &stack) {
+    Layout &l = run.layout;
+    Recipe &r = l.recipe;
+    r.flashAttention = stack.flash;
+    r.attentionRate = stack.attentionRate;
+    r.fusedPointwise = stack.fused;
+    r.overlapGradients = stack.overlapGradients;
+    r.overlapTensor = stack.overlapTensor;
+    r.gradientBytes = stack.gradientBytes;
+    r.reduceWhole = stack.reduceWhole;
+    r.scatterSends = !stack.flash; // Megatron's scatter-gather between stages
+    precision(run);
+    run.allocated = stack.allocated;
+    l.sequenceParallel = stack.sequenceParallel;
+    l.tp = integer("tp"), l.cp = std::max<int64_t>(1, integer("cp")), l.pp = integer("pp");
+    l.dp = integer("dp"), l.ep = std::max<int64_t>(1, integer("ep"));
+    l.virtualStages = std::max<int64_t>(1, integer("vpp"));
+    l.microBatch = integer("micro_batch");
+    l.globalBatch = static_cast<int64_t>(number(first, "global_batch"));
+    std::string zero = lower(text(first, "zero_stage"));
+    l.zeroStage = zero.empty()                            ? stack.zeroStage
+                  : has(zero, "fsdp") || zero[0] == '3'   ? 3
+                  : zero[0] >= '0' && zero[0] <= '2'      ? zero[0] - '0'
+                                                          : stack.zeroStage;
+    if (has(source, "Herd"))
+      l.zeroStage = 1; // parameters stay after the forward pass
+    if (std::string g = found(zero, "group=([0-9]+)"); !g.empty())
+      l.zeroGroup = std::stoll(g);
+    std::string rec = lower(text(first, "recompute"));
+    l.recompute = rec.empty()                                    ? stack.recompute
+                  : rec == "full"                                ? Recompute::Full
+                  : rec.starts_with("selective") || has(rec, "core_attn") ? Recompute::Selective
+                                                                 : Recompute::None;
+    run.unstated.recompute = rec.empty() && !stack.recomputeStated;
+    if (has(source, "selective"))
+      l.sequenceParallel = l.recompute == Recompute::Selective || has(notes, "seqpar") ||
+                           has(notes, "sequence_parallel=True");
+    if (has(notes, "async TP"))
+      r.overlapTensor = true;
+    if (has(name, "lora"))
+      return "LoRA";
+    return degrees(run, stack);
+  }
+
+  std::string degrees(Run &run, const Stack &stack) {
+    Layout &l = run.layout;
+    if (!l.tp || !l.pp || !l.dp) {
+      if (has(source, "Alpa")) {
+        std::string method = found(notes, "method=([^; ]+)");
+        if (has(method, "equal") || has(method, "deepspeed") || has(method, "zero"))
+          return "layout";
+        run.unstated.layout = run.unstated.microBatch = true;
+        run.unstated.onlyPipeline = has(method, "inter_only");
+        run.unstated.onlyTensor = has(method, "intra_only");
+        l.tp = l.pp = 1;
+        l.dp = run.gpus;
+      } else if (l.tp && l.pp) {
+        l.dp = std::max<int64_t>(1, run.gpus / (l.tp * l.pp * l.cp));
+      } else {
+        return "layout";
+      }
+    }
+    if (l.ranks() != run.gpus)
+      return "layout is not the number of GPUs";
+    if (run.mixture && !number(first, "ep") && l.zeroStage == 3)
+      l.ep = std::min<int64_t>(run.gpus, run.workload.moe.count);
+    l.ep = std::min(l.ep, std::max<int64_t>(1, run.workload.moe.count));
+    if (l.ep > 1)
+      l.expertTp = 1;
+    if (!l.globalBatch && l.microBatch)
+      l.globalBatch = l.microBatch * l.dp * (l.pp > 1 ? l.pp : 1);
+    if (!l.globalBatch)
+      return "batch";
+    if (!l.microBatch) {
+      l.microBatch = 1;
+      if (!has(source, "Herd") && !run.unstated.microBatch)
+        run.unstated.microBatch = run.unstated.virtualStages = true;
+    }
+    if (has(source, "Launcher") && l.pp > 1 && !integer("vpp"))
+      run.unstated.virtualStages = true;
+    if (has(source, "Herd"))
+      l.virtualStages = 8; // its schedule keeps one layer per chunk
+    l.schedule = l.pp > 1 && l.virtualStages > 1 ? solvers::ScheduleKind::Interleaved
+                                                 : solvers::ScheduleKind::OneFOneB;
+    if (has(source, "DeepSeek-V3"))
+      l.schedule = solvers::ScheduleKind::DualPipe;
+    stages(run, stack);
+    return "";
+  }
+
+  /// How the software deals with layers that do not divide.
+  void stages(Run &run, const Stack &stack) {
+    Layout &l = run.layout;
+    int64_t layers = run.workload.layers + run.workload.predictAhead, p = l.pp;
+    if (p == 1 || layers % p == 0)
+      return;
+    if ((layers + 2) % p == 0) { // embedding and head count as layers
+      l.stageLayers.assign(static_cast<size_t>(p), (layers + 2) / p);
+      --l.stageLayers.front();
+      --l.stageLayers.back();
+    } else if (stack.greedyStages) {
+      int64_t each = (layers + p - 1) / p, left = layers;
+      for (int64_t i = 0; i < p; ++i) {
+        l.stageLayers.push_back(std::min(each, left));
+        left -= l.stageLayers.back();
+      }
+    }
+  }
+
+  std::string measured(Run &run, const Stack &) {
+    const Workload &w = run.workload;
+    const Layout &l = run.layout;
+    double batch = static_cast<double>(l.globalBatch), s = static_cast<double>(w.sequence);
+    FlopCount f = countFlops(w);
+    double hardware = (4 * (f.linear + f.attentionFull) + 3 * f.logits);
+    struct Rate {
+      const char *key;
+      double flops;
+    };
+    const Rate rates[] = {{"TFLOPs_per_GPU_hw", hardware},
+                          {"TFLOPs_per_GPU_model", f.model()},
+                          {"TFLOPs_per_GPU_model_forced_balance", f.model(true)},
+                          {"TFLOPs_per_GPU", hardware}};
+    if (double t = metric("iteration_time_s"); t > 0)
+      run.seconds = t;
+    else if (double ms = metric("iteration_time_ms"); ms > 0)
+      run.seconds = ms / 1e3;
+    else if (double rate = metric("tokens_per_s_per_GPU"); rate > 0)
+      run.seconds = batch * s / (rate * run.gpus);
+    else if (double derived = metric("tokens_per_s_per_GPU_derived"); derived > 0)
+      run.seconds = batch * s / (derived * run.gpus);
+    else if (double samples = metric("samples_per_s"); samples > 0)
+      run.seconds = batch / samples;
+    else if (double layer = metric("layer_forward_ms"); layer > 0)
+      run.seconds = layer / 1e3, run.forwardOnly = true;
+    else
+      for (const Rate &r : rates)
+        if (double tflops = metric(r.key); tflops > 0) {
+          run.seconds = batch * r.flops / (tflops * 1e12 * run.gpus);
+          break;
+        }
+    run.hardwareTflops = metric("TFLOPs_per_GPU_hw");
+    const std::pair<const char *, double> memories[] = {
+        {"peak_mem_GB", 1e9}, {"peak_mem_GiB", 1073741824.0}, {"peak_mem_MB", 1e6},
+        {"rank0_peak_mem_GB", 1e9}};
+    for (auto [key, unit] : memories)
+      if (metric(key) > 0)
+        run.memoryBytes = metric(key) * unit;
+    if (metrics.count("fits"))
+      run.fits = metric("fits") > 0;
+    if (run.fits == 0)
+      run.seconds = 0;
+    run.doubtful = has(notes, "CHECK") || (has(notes, "packed") && has(name, "sft"));
+    return "";
+  }
+
+  const Cells &first;
+  std::map<std::string, double> metrics;
+  std::string notes, name, source;
+};
+
+} // namespace
+
+void addPublished(const std::string &path, Runs &runs, std::string &error) {
+  std::map<std::string, std::vector<Cells>> byRun;
+  std::vector<std::string> order;
+  int unnamed = 0;
+  for (Cells &row : readCsv(path, error)) {
+    std::string id = found(text(row, "notes"), "run_id=([^; ]+)");
+    if (id.empty())
+      id = "#" + std::to_string(unnamed++);
+    if (!byRun.count(id))
+      order.push_back(id);
+    byRun[id].push_back(std::move(row));
+  }
+  for (const std::string &id : order) {
+    Run run;
+    std::string why = Describing(byRun[id]).describe(run);
+    if (why.empty())
+      runs.runs.push_back(std::move(run));
+    else
+      ++runs.skipped[text(byRun[id].front(), "source")][why];
+  }
+}
+
+void addVtrain(const std::string &path, const std::string &which, Runs &runs, std::string &error) {
+  int count = 0;
+  for (const Cells &row : readCsv(path, error)) {
+    Cells cells = {{"source", "vTrain " + which},
+                   {"model", "GPT"},
+                   {"layers", text(row, "# layers")},
+                   {"hidden", text(row, "hidden size")},
+                   {"heads", text(row, "attention heads")},
+                   {"vocab", "51200"},
+                   {"seq", text(row, "sequence length")},
+                   {"global_batch", text(row, "global batch")},
+                   {"micro_batch", text(row, "micro batch")},
+                   {"gpus", text(row, "# GPUs")},
+                   {"gpu_type", "A100-80GB"},
+                   {"gpus_per_node", "8"},
+                   {"precision", "fp16"},
+                   {"tp", text(row, "tensor parallelism")},
+                   {"dp", text(row, "data parallelism")},
+                   {"pp", text(row, "pipeline parallelism")},
+                   {"metric_name", "iteration_time_ms"},
+                   {"metric_value", text(row, "iteration time (ms)")}};
+    Run run;
+    std::string why = Describing({cells}).describe(run);
+    run.id = "vtrain-" + which + "#" + std::to_string(++count);
+    if (why.empty())
+      runs.runs.push_back(std::move(run));
+    else
+      ++runs.skipped["vTrain " + which][why];
+  }
+}
+
+} // namespace gpucc::bench

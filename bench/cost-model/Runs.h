@@ -1,0 +1,78 @@
+//===- Runs.h - published training runs as workloads and layouts -*- C++ -*-===//
+//
+// What: reads a CSV of published runs (long form: one line per run and metric, lines of one run
+// share run_id= in `notes`) and says what was run (Workload), how (Layout and its Recipe), on what
+// (Machine) and what was measured.
+//
+// Example: "BigScience BLOOM topology sweep", GPT-181B, tp 4, pp 12, dp 8, micro-batch 2 becomes
+// the "gpt" family with 72 layers of 14336, on 48 nodes of a100-80gb whose network is that of the
+// cluster, and 103.5 s per step.
+//
+// Only documented settings of the software are put in here (which attention kernel, which
+// gradients' type, what overlaps); nothing per row, per model or per layout.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GPUCC_BENCH_COSTMODEL_RUNS_H
+#define GPUCC_BENCH_COSTMODEL_RUNS_H
+
+#include "gpucc/Simulate/StepCost.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gpucc::bench {
+
+using Cells = std::map<std::string, std::string>;
+
+/// What the source does not say and an expert would have chosen: tried, the best that fits counts.
+struct Unstated {
+  bool microBatch = false, virtualStages = false, layout = false, recompute = false;
+  bool onlyPipeline = false, onlyTensor = false; ///< `layout` among those
+  bool any() const { return microBatch || virtualStages || layout; }
+};
+
+struct Run {
+  std::string id, source, family, stack, group, date;
+  workload::Workload workload;
+  workload::Layout layout;
+  cost::Machine machine;
+  int gpus = 0;
+  Unstated unstated;
+  bool forwardOnly = false;  ///< measured: one layer's forward pass
+  bool allocated = false;    ///< memory is what tensors took, without context and waste
+  bool doubtful = false;     ///< marked CHECK, or an outlier that the source itself shows
+  bool mixture = false;      ///< of experts
+  bool layersInferred = false; ///< the layer count was not stated
+  double seconds = 0;        ///< measured per step; 0: not
+  double memoryBytes = 0;    ///< measured; 0: not
+  int fits = -1;             ///< 1, 0 or not said
+  double hardwareTflops = 0; ///< printed beside the time (per GPU)
+};
+
+struct Runs {
+  std::vector<Run> runs;
+  std::map<std::string, std::map<std::string, int>> skipped; ///< source, reason
+};
+
+/// Lines of a CSV file by column; quoted cells may hold commas and line breaks.
+std::vector<Cells> readCsv(const std::string &path, std::string &error);
+
+/// Published runs of `path`.
+void addPublished(const std::string &path, Runs &runs, std::string &error);
+/// vTrain's tables ("single", "multi").
+void addVtrain(const std::string &path, const std::string &which, Runs &runs, std::string &error);
+
+struct Prediction {
+  bool valid = false;
+  double seconds = 0;
+  cost::RankMemory memory;
+  bool fits = true;
+};
+/// Step seconds and memory of the fullest rank; what the source leaves open is chosen.
+Prediction predict(const Run &run, const cost::Calibration &calibration);
+
+/// Sources that share people, software and machine.
+std::string familyOf(const std::string &source);
+
+} // namespace gpucc::bench
+#endif // GPUCC_BENCH_COSTMODEL_RUNS_H

@@ -1,0 +1,133 @@
+//===- main.cpp - the cost model against published runs -------------------===//
+//
+//   costmodel [--data DIR] [--runs FILE] [--calibration FILE] [--fit] [--left-out] [--rows]
+//
+// Last line: "overall: n=..., MAPE ...".
+//
+//===----------------------------------------------------------------------===//
+#include "Fit.h"
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+using namespace gpucc;
+using namespace gpucc::bench;
+
+namespace {
+
+struct Options {
+  std::string data, runs, calibration;
+  bool fit = false, leftOut = false, rows = false;
+  int rounds = 8;
+};
+
+int usage(const char *found) {
+  std::fprintf(stderr,
+               "costmodel: found '%s', allowed --data DIR (with published-runs/ and vtrain/), --runs "
+               "FILE (a CSV of the same columns instead), --calibration FILE, --fit, --left-out, "
+               "--rows, --rounds N; see docs/cost-model.md\n",
+               found);
+  return 2;
+}
+
+bool load(const Options &options, Runs &runs) {
+  std::string error;
+  if (!options.runs.empty()) {
+    addPublished(options.runs, runs, error);
+  } else {
+    addPublished(options.data + "/published-runs/published_runs.csv", runs, error);
+    for (const char *which : {"single", "multi"})
+      addVtrain(options.data + "/vtrain/ground_truth_" + which + ".csv", which, runs, error);
+  }
+  if (!error.empty())
+    std::fprintf(stderr, "costmodel: %s\n", error.c_str());
+  return error.empty();
+}
+
+void printConstants(const cost::Calibration &c) {
+  int fitted = 0;
+  for (const auto &[key, constant] : c.constants)
+    fitted += constant.free();
+  std::printf("constants (%s): %d fitted, %zu others\n%s\n", c.origin.c_str(), fitted,
+              c.constants.size() - fitted, c.dump().c_str());
+}
+
+void printRows(const std::vector<Ratio> &ratios) {
+  for (const Ratio &r : ratios)
+    if (r.ratio > 0)
+      std::printf("%6.3f  %-44s %-18s %-14s L%-3lld h%-5lld s%-6lld gb%-5lld %s  %.3f s  mem %.1f/%.1f\n",
+                  r.ratio, r.run->id.c_str(), r.run->workload.name.c_str(),
+                  r.run->machine.name.c_str(), static_cast<long long>(r.run->workload.layers),
+                  static_cast<long long>(r.run->workload.hidden),
+                  static_cast<long long>(r.run->workload.sequence),
+                  static_cast<long long>(r.run->layout.globalBatch),
+                  r.run->layout.line().c_str(), r.run->seconds, r.prediction.memory.total() / 1e9,
+                  r.run->memoryBytes / 1e9);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  if (const char *data = std::getenv("GPUCC_DATA"))
+    options.data = data;
+  for (int i = 1; i < argc; ++i) {
+    std::string a = argv[i];
+    bool more = i + 1 < argc;
+    if (a == "--data" && more)
+      options.data = argv[++i];
+    else if (a == "--runs" && more)
+      options.runs = argv[++i];
+    else if (a == "--calibration" && more)
+      options.calibration = argv[++i];
+    else if (a == "--rounds" && more)
+      options.rounds = std::atoi(argv[++i]);
+    else if (a == "--fit")
+      options.fit = true;
+    else if (a == "--left-out")
+      options.leftOut = true;
+    else if (a == "--rows")
+      options.rows = true;
+    else
+      return usage(a.c_str());
+  }
+  if (options.data.empty() && options.runs.empty())
+    return usage("neither --data nor --runs");
+  cost::Calibration calibration = cost::Calibration::builtin();
+  if (!options.calibration.empty()) {
+    cost::CalibrationOrError loaded = cost::loadCalibration(options.calibration);
+    if (std::string *wrong = std::get_if<std::string>(&loaded)) {
+      std::fprintf(stderr, "%s\n", wrong->c_str());
+      return 2;
+    }
+    calibration = std::get<cost::Calibration>(loaded);
+  }
+  Runs runs;
+  if (!load(options, runs))
+    return 1;
+  if (options.fit)
+    calibration = fit(thinned(runs.runs, 60), calibration, options.rounds, true);
+  printConstants(calibration);
+  std::vector<Ratio> ratios = predictAll(runs.runs, calibration);
+  if (options.rows)
+    printRows(ratios);
+  printErrors(ratios, "source", [](const Run &r) { return r.source; });
+  std::printf("\n");
+  printErrors(ratios, "family", [](const Run &r) { return r.family; });
+  std::printf("\n");
+  printSpecial(ratios);
+  printFlopIdentity(runs.runs);
+  std::printf("\n");
+  printMemory(ratios);
+  printOutOfMemory(ratios);
+  for (const auto &[source, reasons] : runs.skipped)
+    for (const auto &[why, n] : reasons)
+      std::printf("skipped %-40.40s %3d  %s\n", source.c_str(), n, why.c_str());
+  if (options.leftOut)
+    leaveOneOut(runs.runs, calibration, options.rounds);
+  Errors all = errorsOf(ratios);
+  std::printf("overall: n=%d, MAPE %.2f %%, scaled per source %.2f %%\n", all.n, 100 * all.mape,
+              100 * all.scaled);
+  return 0;
+}
