@@ -258,6 +258,7 @@ private:
     r.overlapTensor = stack.overlapTensor;
     r.gradientBytes = stack.gradientBytes;
     r.reduceWhole = stack.reduceWhole;
+    r.bucketBytes = stack.bucketMegabytes * 1e6;
     r.scatterSends = !stack.flash; // Megatron's scatter-gather between stages
     precision(run);
     run.allocated = stack.allocated;
@@ -272,6 +273,8 @@ private:
                   : has(zero, "fsdp") || zero[0] == '3'   ? 3
                   : zero[0] >= '0' && zero[0] <= '2'      ? zero[0] - '0'
                                                           : stack.zeroStage;
+    if (l.zeroStage == 3 && has(source, "SC'21"))
+      r.bucketBytes = 100e6; // DeepSpeed fetches 5e7 elements ahead
     if (has(source, "Herd"))
       l.zeroStage = 1; // parameters stay after the forward pass
     if (std::string g = found(zero, "group=([0-9]+)"); !g.empty())
@@ -287,6 +290,12 @@ private:
                            has(notes, "sequence_parallel=True");
     if (has(notes, "async TP"))
       r.overlapTensor = true;
+    // DeepEP and HybridEP send a token once to a node; CUDA Graphs hold attention and router of
+    // mixtures on GB200 and GB300 (Megatron-Bridge performance guide), not the experts.
+    r.expertsOnce = run.mixture && !has(source, "AutoModel");
+    r.overlapExperts = run.workload.isLatent() && (has(source, "Bridge") || has(source, "V3"));
+    if (has(source, "Bridge") && run.mixture && has(run.machine.name, "nvl72"))
+      r.hostShare = 1.0 / 3;
     if (has(name, "lora"))
       return "LoRA";
     return degrees(run, stack);

@@ -28,6 +28,7 @@ struct Stack {
   bool greedyStages;      ///< ceil(layers / pp) from the front
   bool fused;             ///< bias, activation, dropout and add are fused kernels
   bool allocated;         ///< its memory figures are what tensors took
+  double bucketMegabytes; ///< most of one data-parallel collective; 0: all at once or a layer
 };
 
 const Stack *stackOf(const std::string &source);

@@ -3,6 +3,7 @@
 #include "gpucc/CostModel/OpCost.h"
 #include "gpucc/Simulate/StepCost.h"
 #include <algorithm>
+#include <cmath>
 
 namespace gpucc::simulate {
 
@@ -56,9 +57,9 @@ public:
   }
 
   void add(Parts &to, const BlockCollective &c) {
-    double seconds =
-        cost::collectiveCost(machine, c.kind, c.bytes, groupOf(layout, c.axis), calibration)
-            .seconds;
+    cost::RankGroup group = groupOf(layout, c.axis);
+    double bytes = c.bytes * (layout.recipe.expertsOnce ? onceShare(group, c.copies) : 1);
+    double seconds = cost::collectiveCost(machine, c.kind, bytes, group, calibration).seconds;
     double exposed = seconds * (c.beside ? besideExposed : 1);
     if (c.axis == Axis::Context)
       to.context += seconds; // set against attention at the end
@@ -66,6 +67,13 @@ public:
       to.tensor += exposed;
     else
       to.expert += exposed;
+  }
+
+  /// Of `copies` experts drawn among n nodes, n (1 - (1 - 1/n)^copies) nodes have at least one.
+  double onceShare(cost::RankGroup group, int64_t copies) const {
+    double n = static_cast<double>(cost::linkOf(machine, group).nodes);
+    double k = static_cast<double>(copies);
+    return n > 1 && k > 1 ? n * (1 - std::pow(1 - 1 / n, k)) / k : 1;
   }
 
   /// Ring attention hides what fits behind the core.
@@ -80,7 +88,9 @@ public:
     if (layout.recipe.cudaGraphs)
       return;
     double device = parts.total();
-    parts.host += cost::withHostTime(device, launches, calibration("host-seconds")) - device;
+    parts.host += cost::withHostTime(device, launches * layout.recipe.hostShare,
+                                   calibration("host-seconds")) -
+                device;
   }
 
 private:
@@ -154,6 +164,8 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.overlapTensor,
                               r.overlapExperts,
                               static_cast<int64_t>(1000 * r.attentionRate),
+                              static_cast<int64_t>(1000 * r.hostShare),
+                              r.expertsOnce,
                               static_cast<int64_t>(machine.device.memoryBandwidth),
                               static_cast<int64_t>(machine.device.matrixPeak(DType::BF16)),
                               machine.devicesPerNode};

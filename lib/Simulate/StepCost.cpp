@@ -299,8 +299,13 @@ private:
     return group;
   }
 
+  /// Data-parallel traffic goes in buckets: each pays the latency of its ring.
   double seconds(Collective kind, double bytes, cost::RankGroup group) const {
-    return cost::collectiveCost(machine, kind, bytes, group, calibration).seconds;
+    double pieces = 1;
+    if (l.recipe.bucketBytes > 0 && kind != Collective::SendRecv)
+      pieces = std::max(1.0, std::ceil(bytes / l.recipe.bucketBytes));
+    return pieces *
+           cost::collectiveCost(machine, kind, bytes / pieces, group, calibration).seconds;
   }
 
   double sendSeconds() const {

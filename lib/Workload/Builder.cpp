@@ -68,17 +68,20 @@ cost::OpWork pass(double bytesRead, double bytesWritten, double elements, double
 BlockOp &Builder::matmul(const std::string &name, double m, double n, double k, double batch,
                          double keptInputBytes, bool lowPrecision) {
   DType type = typeOf(l.recipe.precision, lowPrecision);
+  if (type == DType::F8E4M3) {
+    // A pass for the scale (2 bytes read), one that casts (2 read) and writes both orders (1 each):
+    // of the input in forward, of the output's gradient in backward.
+    BlockOp cast;
+    cast.name = name + ".quantize";
+    cast.forward = pass(4 * batch * m * k, 2 * batch * m * k, batch * m * k, 1);
+    cast.backwardInput.push_back(pass(4 * batch * m * n, 2 * batch * m * n, batch * m * n, 1));
+    block.ops.push_back(cast);
+  }
   BlockOp op;
   op.name = name;
   op.forward = product(m, n, k, batch, type, activation);
   op.backwardInput.push_back(product(m, k, n, batch, type, activation));
   op.backwardWeight.push_back(product(k, n, m, batch, type, 2.0 * l.recipe.gradientBytes));
-  if (type == DType::F8E4M3) { // quantize and transpose the input, later the output's gradient
-    op.forward.facts.bytesRead += batch * m * k * 2;
-    op.forward.facts.bytesWritten += batch * m * k;
-    op.backwardInput[0].facts.bytesRead += batch * m * n * 2;
-    op.backwardInput[0].facts.bytesWritten += batch * m * n * 2;
-  }
   if (type == DType::F8E4M3 && l.recipe.precision == Precision::F4) {
     op.forward.fourBit = op.backwardInput[0].fourBit = op.backwardWeight[0].fourBit = true;
   }

@@ -106,7 +106,7 @@ void flashCore(const Workload &w, const Layout &l, Builder &b, const AttentionSi
 }
 
 void unfusedCore(const Workload &w, const Layout &l, Builder &b, const AttentionSizes &a,
-                 BlockWork &block) {
+                 BlockWork &) {
   double rows = static_cast<double>(w.sequence / l.cp), keys = static_cast<double>(w.sequence);
   double batch = static_cast<double>(l.microBatch) * a.heads;
   double scores = batch * rows * keys;
@@ -206,14 +206,21 @@ void denseMlp(const Workload &w, const Layout &l, Builder &b) {
               w.dropout ? 3 : 1);
 }
 
+/// Operators that a framework issues for an op, forward and backward each.
+void launchesOf(BlockOp &op, double count) {
+  op.forward.launches = count;
+  op.backwardInput[0].launches = count;
+}
+
 void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block) {
   double e = b.activation, h = b.h, rows = b.Tn * static_cast<double>(w.moe.topK);
   double E = static_cast<double>(w.moe.count), local = std::max(1.0, E / static_cast<double>(l.ep));
   b.norm("mlp.norm", b.Tn, h);
   b.matmul("experts.router", b.Tn, E, h, 1, b.Tn * h * e, false);
   b.parameters(h * E + (w.moe.correctionBias ? E : 0));
-  b.pointwise("experts.choose", b.Tn * E, 2, 1, 2, 1, b.Tn * E * 4, 8, 4);
-  b.pointwise("experts.permute", rows * h, 1, 1, 1, 1, 0, 4);
+  // Softmax, top-k, scatter, load balance, casts; no stack has one kernel for them.
+  launchesOf(b.pointwise("experts.choose", b.Tn * E, 2, 1, 2, 1, b.Tn * E * 4, 8, 4), 16);
+  launchesOf(b.pointwise("experts.permute", rows * h, 1, 1, 1, 1, 0, 4), 8);
   // Every rank sends its rows to the ranks of their experts and gets as many back.
   b.collective("experts.dispatch", Pass::Forward, cost::Collective::AllToAll, Axis::Expert,
                rows * h * e, l.recipe.overlapExperts);
@@ -235,7 +242,10 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
                rows * h * e, l.recipe.overlapExperts);
   b.collective("experts.combine", Pass::Backward, cost::Collective::AllToAll, Axis::Expert,
                rows * h * e, l.recipe.overlapExperts);
-  b.pointwise("experts.combine", rows * h, 1, 0.5, 1, 1, rows * h * e, 4);
+  for (BlockCollective &c : block.collectives)
+    if (c.axis == Axis::Expert)
+      c.copies = w.moe.topK;
+  launchesOf(b.pointwise("experts.combine", rows * h, 1, 0.5, 1, 1, rows * h * e, 4), 8);
   if (w.moe.shared > 0) {
     double width = static_cast<double>(w.moe.shared * w.moe.hidden) / static_cast<double>(l.tp);
     b.enterTensor("shared.up");

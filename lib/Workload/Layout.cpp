@@ -80,6 +80,17 @@ std::vector<Field> fieldsOf(Layout &l) {
     return field;
   };
   Recipe &r = l.recipe;
+  Field bucket = shareField("recipe.bucket-bytes", r.bucketBytes);
+  bucket.allowed = "bytes, 0 for no limit";
+  bucket.example = "40000000";
+  bucket.set = [&r](const std::string &text) {
+    char *end = nullptr;
+    double parsed = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != 0 || !(parsed >= 0 && parsed <= 1e15))
+      return false;
+    r.bucketBytes = parsed;
+    return true;
+  };
   Field attentionRate = shareField("recipe.attention-rate", r.attentionRate);
   attentionRate.allowed = "a factor from 0.1 to 10";
   attentionRate.example = "1.3";
@@ -124,6 +135,9 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.flash-attention", r.flashAttention),
       flagField("recipe.fused-pointwise", r.fusedPointwise),
       flagField("recipe.cuda-graphs", r.cudaGraphs),
+      shareField("recipe.host-share", r.hostShare),
+      flagField("recipe.experts-once", r.expertsOnce),
+      bucket,
       small("recipe.gradient-bytes", r.gradientBytes, 1, 4, "4"),
       small("recipe.optimizer-bytes", r.optimizerBytes, 0, 16, "12"),
       flagField("recipe.overlap-gradients", r.overlapGradients),

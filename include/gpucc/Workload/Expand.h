@@ -43,6 +43,7 @@ struct BlockCollective {
   Axis axis = Axis::Tensor;
   double bytes = 0;    ///< of the full tensor, as `cost::collectiveSeconds` counts
   bool beside = false; ///< runs beside the compute of its op and is only partly waited for
+  int64_t copies = 1;  ///< of each token among the bytes (a token visits so many experts)
 };
 
 struct BlockWork {
