@@ -244,8 +244,17 @@ private:
                   : p == "fp32"      ? Precision::F32
                   : has(p, "bf16")   ? Precision::BF16
                                      : Precision::F16;
+    // torchao scales dynamically; NVIDIA's "current scaling" (CS) reads a tensor once more.
+    if (has(p, "row"))
+      r.quantizeBytes = 10;
+    else if (has(source, "titan") || has(source, "async-TP"))
+      r.quantizeBytes = 9; // torchao keeps the 16-bit input and casts it again for the weight gradient
+    else if (has(p, "cs") || has(p, "current"))
+      r.quantizeBytes = 6;
     if (has(source, "BLOOM") && r.precision == Precision::BF16)
-      r.gradientBytes = 4; // its bf16 optimizer accumulates in f32
+      r.gradientBytes = 4, r.secondGradientBytes = 2; // its bf16 optimizer accumulates in f32
+    if (has(source, "BLOOM"))
+      r.optimizerBytes = 16; // DeepSpeed's ZeRO-1 also keeps an f32 gradient of its partition
   }
 
   std::string layout(Run &run, const Stack &stack) {
@@ -257,10 +266,14 @@ private:
     r.overlapGradients = stack.overlapGradients;
     r.overlapTensor = stack.overlapTensor;
     r.gradientBytes = stack.gradientBytes;
+    r.overlapParameters = !has(source, "InternEvo"); // overlap_sync_param is off in its configurations
     r.reduceWhole = stack.reduceWhole;
     r.bucketBytes = stack.bucketMegabytes * 1e6;
     r.scatterSends = !stack.flash; // Megatron's scatter-gather between stages
     precision(run);
+    // Kernels written for Ampere use Hopper's mma.sync, 0.63 of its wgmma rate (Luo et al. 2024).
+    if (has(source, "Mosaic") && run.machine.device.architecture == "hopper")
+      r.attentionRate *= 0.63;
     run.allocated = stack.allocated;
     l.sequenceParallel = stack.sequenceParallel;
     l.tp = integer("tp"), l.cp = std::max<int64_t>(1, integer("cp")), l.pp = integer("pp");
@@ -275,6 +288,8 @@ private:
                                                           : stack.zeroStage;
     if (l.zeroStage == 3 && has(source, "SC'21"))
       r.bucketBytes = 100e6; // DeepSpeed fetches 5e7 elements ahead
+    if (l.zeroStage == 3 && l.pp > 1 && (has(source, "titan") || has(source, "AutoModel")))
+      l.zeroStage = 2; // FSDP2 keeps parameters gathered between micro-batches under a pipeline
     if (has(source, "Herd"))
       l.zeroStage = 1; // parameters stay after the forward pass
     if (std::string g = found(zero, "group=([0-9]+)"); !g.empty())
@@ -285,6 +300,10 @@ private:
                   : rec.starts_with("selective") || has(rec, "core_attn") ? Recompute::Selective
                                                                  : Recompute::None;
     run.unstated.recompute = rec.empty() && !stack.recomputeStated;
+    if (has(source, "torchtitan H200")) { // every second product is run again
+      l.recompute = Recompute::Full;
+      l.recomputeLayers = run.workload.layers / 2;
+    }
     if (has(source, "selective"))
       l.sequenceParallel = l.recompute == Recompute::Selective || has(notes, "seqpar") ||
                            has(notes, "sequence_parallel=True");
@@ -409,7 +428,7 @@ private:
       run.fits = metric("fits") > 0;
     if (run.fits == 0)
       run.seconds = 0;
-    run.doubtful = has(notes, "CHECK") || (has(notes, "packed") && has(name, "sft"));
+    run.doubtful = has(notes, "CHECK") || (has(source, "Alpa") && run.seconds > 1000) || (has(notes, "packed") && has(name, "sft"));
     return "";
   }
 

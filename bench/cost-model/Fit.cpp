@@ -29,14 +29,20 @@ double lossOf(const std::vector<Run> &runs, const cost::Calibration &calibration
   work(0);
   other.join();
   std::map<std::string, std::vector<double>> by;
-  for (size_t i = 0; i < runs.size(); ++i)
+  std::map<std::string, std::map<std::string, int>> families;
+  std::map<std::string, std::string> familyOfSource;
+  for (size_t i = 0; i < runs.size(); ++i) {
     by[runs[i].source].push_back(logs[i]);
+    familyOfSource[runs[i].source] = runs[i].family;
+    ++families[runs[i].family][runs[i].source];
+  }
   double total = 0, weights = 0;
   for (const auto &[source, v] : by) {
     double m = median(v), spread = 0;
     for (double x : v)
       spread += std::min(0.5, std::abs(x - m)) / static_cast<double>(v.size());
-    double weight = std::sqrt(std::min(1.0, static_cast<double>(v.size()) / 8));
+    double releases = static_cast<double>(families[familyOfSource[source]].size());
+    double weight = std::sqrt(std::min(1.0, static_cast<double>(v.size()) / 8) / releases);
     total += weight * (spread + 0.5 * std::min(0.5, std::abs(m)));
     weights += weight;
   }

@@ -96,7 +96,9 @@ Prediction predict(const Run &run, const cost::Calibration &calibration) {
     return best;
   }
   for (Layout layout : variants(run)) {
-    if (run.unstated.recompute)
+    // Mixtures recompute chosen cheap modules (norms, activations, MLA up-projections), whose time
+    // is small; dense models whole layers.
+    if (run.unstated.recompute && !run.mixture)
       layout = withRecompute(cache, run, layout);
     simulate::StepCost cost = step(cache, run, layout);
     bool better = !best.valid || (cost.fits && !best.fits) ||

@@ -50,6 +50,9 @@ double matrixRate(const DeviceKind &device, const OpWork &work, const Calibratio
   double rate = peak * matrixShare(device, calibration);
   if (work.kind == OpKind::Attention)
     return rate * attentionUtilization(work, calibration);
+  if (bitWidth(facts.matrixType) < 16)
+    rate *= calibration(device.architecture == "blackwell" ? "low-precision.blackwell"
+                                                          : "low-precision");
   return rate * shapeUtilization(device, calibration, facts.m, facts.n, facts.k, facts.batch,
                                  bitWidth(facts.matrixType) <= 16);
 }

@@ -165,6 +165,7 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.overlapExperts,
                               static_cast<int64_t>(1000 * r.attentionRate),
                               static_cast<int64_t>(1000 * r.hostShare),
+                              static_cast<int64_t>(10 * r.quantizeBytes),
                               r.expertsOnce,
                               static_cast<int64_t>(machine.device.memoryBandwidth),
                               static_cast<int64_t>(machine.device.matrixPeak(DType::BF16)),

@@ -128,6 +128,10 @@ private:
       to.activations = peakKept(static_cast<int>(r)) - logits[r];
       to.logits = 2.5 * logits[r]; // f32 logits are kept; 16-bit ones and their gradient pass by
       to.workspace = work[r];
+      // One bucket being filled or scattered, one being gathered.
+      double all = (parameters[r] + experts[r]) * l.recipe.gradientBytes;
+      if (l.zeroStage > 0 && groupOf(l, Axis::Gradient).size > 1)
+        to.communication += 2 * std::min(l.recipe.bucketBytes, all);
       cost::Machine own = machineOfRank(machine, l, static_cast<int>(r));
       cost::addOverheads(to, own, severalNodes, calibration);
       double limit = own.device.memoryBytes;
@@ -146,7 +150,7 @@ private:
     bool wide = l.recipe.precision == Precision::F32 || l.recipe.precision == Precision::Tf32;
     cost::StateInputs in;
     in.parameterBytes = elements * (wide ? 4 : 2);
-    in.gradientBytes = elements * l.recipe.gradientBytes;
+    in.gradientBytes = elements * (l.recipe.gradientBytes + l.recipe.secondGradientBytes);
     in.optimizerBytes = elements * l.recipe.optimizerBytes * (1 - l.offloadOptimizer);
     in.zeroStage = l.zeroStage;
     in.dp = l.zeroGroup > 0 ? std::min(l.zeroGroup, sharers) : sharers;
@@ -215,9 +219,12 @@ private:
     lastBackward.assign(p, 0);
     for (size_t r = 0; r < p; ++r)
       end[r] = t.when[r].back().second;
-    for (size_t c = 0; c < cost.chunks.size(); ++c)
-      lastBackward[static_cast<size_t>(cost.chunks[c].rank)] +=
-          seconds[c].backwardInput + seconds[c].backwardWeight;
+    firstForward.assign(p, 0);
+    for (size_t c = 0; c < cost.chunks.size(); ++c) {
+      size_t r = static_cast<size_t>(cost.chunks[c].rank);
+      lastBackward[r] += seconds[c].backwardInput + seconds[c].backwardWeight;
+      firstForward[r] += seconds[c].forward;
+    }
     if (shortM < m)
       continueLine(seconds, timing, t);
   }
@@ -341,13 +348,12 @@ private:
       RankTail tail;
       double updated = 0;
       for (auto [elements, axis, layers] : shares(r)) {
-        tail.gradientSeconds += gradientSeconds(elements, axis);
+        auto [reduce, gather] = tailSeconds(elements, axis);
+        tail.gradientSeconds += reduce + gather;
+        tail.hidden += hiddenSeconds(r, reduce, gather);
         double sharers = l.zeroStage > 0 ? static_cast<double>(shardGroup(axis).size) : 1;
         updated += elements / sharers;
       }
-      if (l.recipe.overlapGradients)
-        tail.hidden =
-            std::min(overlap() * tail.gradientSeconds, lastBackward[static_cast<size_t>(r)]);
       // Read gradient, moments and master, write them and the parameters.
       double perElement = l.recipe.gradientBytes + 2.0 * l.recipe.optimizerBytes + 2;
       const cost::Machine own = machineOfRank(machine, l, r);
@@ -363,24 +369,38 @@ private:
     }
   }
 
-  double gradientSeconds(double elements, Axis axis) const {
+  /// Gradients travel beside the last backward pass and the waiting at the pipeline's end;
+  /// parameters of a sharded optimizer beside the next step's first forward pass.
+  double hiddenSeconds(int r, double gradient, double parameter) const {
+    if (!l.recipe.overlapGradients)
+      return 0;
+    size_t i = static_cast<size_t>(r);
+    double wait = 0.5 * (end[i] - busy[i]);
+    double hidden = std::min(overlap() * gradient, lastBackward[i] + wait);
+    if (l.recipe.overlapParameters)
+      hidden += std::min(overlap() * parameter, firstForward[i]);
+    return hidden;
+  }
+
+  /// Reduction of the gradients (with the agreement of copies of a shard) and, where the optimizer
+  /// is sharded, gathering of the new parameters.
+  std::pair<double, double> tailSeconds(double elements, Axis axis) const {
     cost::RankGroup all = groupOf(l, axis), shard = shardGroup(axis);
     double gradient = elements * l.recipe.gradientBytes, copy = elements * 2;
     if (l.recipe.precision == Precision::F32 || l.recipe.precision == Precision::Tf32)
       copy = elements * 4;
     if (l.zeroStage == 0)
-      return seconds(Collective::AllReduce, gradient, all);
-    double sum = 0;
+      return {seconds(Collective::AllReduce, gradient, all), 0};
+    double reduce = 0, gather = 0;
     if (l.zeroStage == 1)
-      sum = seconds(l.recipe.reduceWhole ? Collective::AllReduce : Collective::ReduceScatter,
-                    gradient, shard);
+      reduce = seconds(l.recipe.reduceWhole ? Collective::AllReduce : Collective::ReduceScatter,
+                       gradient, shard);
     if (l.zeroStage < 3)
-      sum += seconds(Collective::AllGather, copy, shard);
-    // Copies of the shards agree among themselves.
+      gather = seconds(Collective::AllGather, copy, shard);
     if (shard.size < all.size)
-      sum += seconds(Collective::AllReduce, gradient / static_cast<double>(shard.size),
-                     {all.size / shard.size, all.stride * shard.size});
-    return sum;
+      reduce += seconds(Collective::AllReduce, gradient / static_cast<double>(shard.size),
+                        {all.size / shard.size, all.stride * shard.size});
+    return {reduce, gather};
   }
 
   void summary() {
@@ -431,7 +451,7 @@ private:
   StepCost cost;
   int64_t m = 1, shortM = 1;
   solvers::PipelineSchedule schedule;
-  std::vector<double> busy, end, lastBackward, gatherExposed;
+  std::vector<double> busy, end, lastBackward, firstForward, gatherExposed;
   double fullestShare = 0;
 };
 

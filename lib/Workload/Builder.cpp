@@ -69,12 +69,13 @@ BlockOp &Builder::matmul(const std::string &name, double m, double n, double k, 
                          double keptInputBytes, bool lowPrecision) {
   DType type = typeOf(l.recipe.precision, lowPrecision);
   if (type == DType::F8E4M3) {
-    // A pass for the scale (2 bytes read), one that casts (2 read) and writes both orders (1 each):
-    // of the input in forward, of the output's gradient in backward.
+    // The input in forward, the output's gradient in backward; two bytes of it are the results.
+    double read = l.recipe.quantizeBytes - 2;
     BlockOp cast;
     cast.name = name + ".quantize";
-    cast.forward = pass(4 * batch * m * k, 2 * batch * m * k, batch * m * k, 1);
-    cast.backwardInput.push_back(pass(4 * batch * m * n, 2 * batch * m * n, batch * m * n, 1));
+    cast.forward = pass(read * batch * m * k, 2 * batch * m * k, batch * m * k, 1);
+    cast.backwardInput.push_back(
+        pass(read * batch * m * n, 2 * batch * m * n, batch * m * n, 1));
     block.ops.push_back(cast);
   }
   BlockOp op;

@@ -80,6 +80,17 @@ std::vector<Field> fieldsOf(Layout &l) {
     return field;
   };
   Recipe &r = l.recipe;
+  Field quantize = shareField("recipe.quantize-bytes", r.quantizeBytes);
+  quantize.allowed = "bytes per element, from 2 to 32";
+  quantize.example = "4";
+  quantize.set = [&r](const std::string &text) {
+    char *end = nullptr;
+    double parsed = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != 0 || !(parsed >= 2 && parsed <= 32))
+      return false;
+    r.quantizeBytes = parsed;
+    return true;
+  };
   Field bucket = shareField("recipe.bucket-bytes", r.bucketBytes);
   bucket.allowed = "bytes, 0 for no limit";
   bucket.example = "40000000";
@@ -139,11 +150,14 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.experts-once", r.expertsOnce),
       bucket,
       small("recipe.gradient-bytes", r.gradientBytes, 1, 4, "4"),
+      small("recipe.second-gradient-bytes", r.secondGradientBytes, 0, 4, "2"),
       small("recipe.optimizer-bytes", r.optimizerBytes, 0, 16, "12"),
       flagField("recipe.overlap-gradients", r.overlapGradients),
+      flagField("recipe.overlap-parameters", r.overlapParameters),
       flagField("recipe.overlap-tensor", r.overlapTensor),
       flagField("recipe.overlap-experts", r.overlapExperts),
       attentionRate,
+      quantize,
       flagField("recipe.reduce-whole", r.reduceWhole),
       flagField("recipe.scatter-sends", r.scatterSends),
   };
