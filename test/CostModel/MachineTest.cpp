@@ -31,7 +31,7 @@ TEST(Machine, BuiltinsHaveTheDatasheetNumbers) {
   EXPECT_DOUBLE_EQ(h100.device.memoryBandwidth, 3350e9);
   EXPECT_DOUBLE_EQ(h100.device.tf32Peak, 494.5e12);
   EXPECT_DOUBLE_EQ(builtin("a100-80gb-8").device.matrixPeak(DType::F16), 312e12);
-  EXPECT_DOUBLE_EQ(builtin("v100-8").device.memoryBytes, 32e9);
+  EXPECT_DOUBLE_EQ(builtin("v100-8").device.memoryBytes, 32.0 * (1 << 30));
   EXPECT_EQ(builtin("h100-8x4").numDevices(), 32);
 }
 
@@ -51,7 +51,7 @@ TEST(Machine, DumpParsesToTheSameMachine) {
 }
 
 TEST(Machine, ErrorsNameLinePathFoundAllowedRemedy) {
-  EXPECT_EQ(errorAfter("memory: 80 GB", "memory: 80"),
+  EXPECT_EQ(errorAfter("memory: 81559 MiB", "memory: 80"),
             "machine.yaml:5: device.memory: found '80', allowed a size with a unit (B, KB, MB, GB, "
             "TB, KiB, MiB, GiB, TiB) of at least 0; write e.g. 80 GB");
   std::string unknown = errorAfter("multiprocessors", "multiprocesors");
