@@ -135,10 +135,36 @@ private:
     }
   }
 
+  /// Few op choices in all: look at every one. False: too many.
+  bool tryAll(const Candidate &c, const LayoutProblem &layout, Considered &item,
+              std::vector<int> &choice) {
+    constexpr double most = 1 << 18;
+    double count = 1;
+    for (const LayoutNode &node : layout.nodes)
+      count *= static_cast<double>(std::max<size_t>(1, node.seconds.size()));
+    if (count > most)
+      return false;
+    std::vector<int> next(layout.nodes.size(), 0);
+    for (size_t k = 0; k < next.size();) {
+      LayoutCost cost = evaluateLayout(p, c, layout, next);
+      ++result.steps;
+      if (cost.fits && cost.seconds < item.cost.seconds * (1 - 1e-12)) {
+        item.cost = cost;
+        choice = next;
+      }
+      for (k = 0; k < next.size(); next[k++] = 0)
+        if (++next[k] < static_cast<int>(layout.nodes[k].seconds.size()))
+          break;
+    }
+    return true;
+  }
+
   /// A pipelined step is about the sum over the stages plus (micro-batches - 1) times the slowest:
   /// solve once more with each stage weighted as if it were the slowest, and refine what comes out.
   void balance(const Candidate &c, const LayoutProblem &layout, Considered &item,
                std::vector<int> &choice) {
+    if (tryAll(c, layout, item, choice))
+      return;
     const Considered start = item;
     refine(c, layout, item, choice);
     if (layout.nodes.size() > 256)
