@@ -5,15 +5,17 @@ set -euo pipefail
 cd "$(dirname "$0")"
 start=$SECONDS
 say() { printf '\n== [%3d s] %s\n' $((SECONDS - start)) "$*"; }
-say "1/3 set-up"
+say "1/4 set-up"
 cmake/setup.sh build
-say "2/3 build"
+say "2/4 build"
 cmake/build.sh
+say "3/4 fuzzers, under ASan and UBSan"
+cmake/build.sh fuzz
 # NVRTC from the wheel, where CUDA is not installed.
 for wheel in "$PWD"/build/venv/lib/python3*/site-packages/nvidia/cu13/lib; do
   [ -d "$wheel" ] && export LD_LIBRARY_PATH="$wheel${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 done
-say "3/3 tests${GPUCC_DATA:+ (with data from $GPUCC_DATA)}"
+say "4/4 tests${GPUCC_DATA:+ (with data from $GPUCC_DATA)}"
 [ -n "${GPUCC_DATA:-}" ] || echo "GPUCC_DATA is not set: tests that read public data sets are skipped"
 log=build/test.log
 status=0

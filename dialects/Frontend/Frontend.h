@@ -23,6 +23,9 @@ namespace gpucc::frontend {
 /// On the module: array of strings, the files that hold initializers, relative to the model's
 /// folder. Becomes `graph.files`.
 inline constexpr llvm::StringLiteral filesAttr = "frontend.files";
+/// On a graph: the types that the file declares for its outputs; only compared with what is
+/// computed.
+inline constexpr llvm::StringLiteral declaredAttr = "frontend.declared";
 /// The name under which the default ONNX domain stands in `opsets`.
 inline constexpr llvm::StringLiteral onnxDomain = "ai.onnx";
 } // namespace gpucc::frontend

@@ -23,6 +23,9 @@ void readPeaks(YamlReader &reader, const YAML::Node &device, DeviceKind &d) {
   YAML::Node node = reader.map(device, "device", "peak", true);
   if (!node.IsDefined() || !node.IsMap())
     return;
+  if (node.size() == 0)
+    reader.fail(node, "device.peak", "no rate", "a rate by element type, at least f32",
+                "write e.g. peak: {f32: 10 TFLOP/s}");
   for (const auto &entry : node) {
     std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "?";
     double rate = reader.number(node, "device.peak", key, &flopsQuantity, std::nullopt, 1e-6);

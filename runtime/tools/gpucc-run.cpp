@@ -15,6 +15,7 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <new>
 
 using namespace gpucc_rt;
 
@@ -212,11 +213,6 @@ void printTimes(std::vector<double> times, uint32_t ranks) {
 
 int run(const Arguments &arguments, const Plan &plan) {
   int usage = 0;
-  std::vector<Array> inputs;
-  if (Status status = loadInputs(arguments, plan, inputs, usage))
-    return report(status);
-  if (usage)
-    return usage;
   RankGroup group;
   GroupOptions options;
   options.driver = arguments.driver;
@@ -226,6 +222,11 @@ int run(const Arguments &arguments, const Plan &plan) {
     return report(status);
   if (std::string warnings = group.warnings(); !warnings.empty())
     std::fprintf(stderr, "gpucc-run: warning: %s\n", warnings.c_str());
+  std::vector<Array> inputs; // after open, which refuses plans that are too large for this machine
+  if (Status status = loadInputs(arguments, plan, inputs, usage))
+    return report(status);
+  if (usage)
+    return usage;
   if (Status status = writeInputs(group, inputs, usage))
     return report(status);
   if (usage)
@@ -267,5 +268,14 @@ int main(int argc, char **argv) {
     printInfo(plan);
     return 0;
   }
-  return run(arguments, plan);
+  try {
+    return run(arguments, plan);
+  } catch (const std::bad_alloc &) {
+    std::fprintf(stderr,
+                 "gpucc-run: error: %s: this machine has not enough memory for the plan and its "
+                 "inputs; a smaller "
+                 "batch is allowed: compile with a smaller --profile\n",
+                 arguments.plan.c_str());
+    return 2;
+  }
 }

@@ -253,6 +253,9 @@ TEST_F(Evaluate, Composites) {
   unary("graph.rms_norm %x {begin = 0 : i64, epsilon = 0.0 : f64}", "[3.0, -3.0]", "tensor<2xf32>",
         {1, -1});
   unary("graph.silu %x", "[0.0, 0x7F800000]", "tensor<2xf32>", {0, inf});
+  // 1 * tanh(log(1 + e)) and its limits: x where e^x overflows, 0 where it vanishes.
+  unary("graph.mish %x", "[1.0, 100.0]", "tensor<2xf32>", {0.86509838826731035f, 100});
+  unary("graph.mish %x", "[0.0, -200.0]", "tensor<2xf32>", {0, -0.0});
   unary("graph.gelu erf %x", "[0.0, 40.0]", "tensor<2xf32>", {0, 40});
   // Rotation by 90 degrees: (a, b) -> (-b, a), pairs (i, i + 1) and (i, i + 2).
   auto rope = [&](const std::string &flag, std::vector<double> v) {

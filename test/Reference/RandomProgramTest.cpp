@@ -136,4 +136,5 @@ TEST(RandomProgram, GradientsOfWholePrograms) {
     ++checked;
   }
   EXPECT_GT(checked, 480);
+  std::printf("random programs: %d of 500 seeds differentiated\n", checked);
 }

@@ -260,13 +260,14 @@ TEST_F(ScalarBody, Floats) {
       folded += compare(op, {floats(type, a), floats(type, b)});
     }
     std::vector<double> x = {0.0, 0.5, -1.0, 2.0, -3.0, 5.0};
-    for (int which = 0; which < 3; ++which) {
+    for (int which = 0; which < 4; ++which) {
       Block block;
       OpBuilder builder(&context);
       builder.setInsertionPointToEnd(&block);
       Value arg = argument(block, type, x.size());
       Operation *op =
-          which == 2
+          which == 3 ? graph::MishOp::create(builder, UnknownLoc::get(&context), arg).getOperation()
+          : which == 2
               ? graph::SiluOp::create(builder, UnknownLoc::get(&context), arg).getOperation()
               : graph::GeluOp::create(builder, UnknownLoc::get(&context),
                                       which ? graph::GeluKind::Tanh : graph::GeluKind::Erf, arg)

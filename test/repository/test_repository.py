@@ -129,3 +129,22 @@ def test_no_paths_or_hosts_of_a_machine():
             if pattern.search(line):
                 wrong.append(f"{name}:{number}: {line.strip()[:120]}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_adding_an_op_is_what_the_sources_do():
+    """Each block of docs/adding-an-op.md under a heading with a path stands in that file; no other source knows the op."""
+    text = (ROOT / "docs/adding-an-op.md").read_text()
+    steps = re.findall(r"^## \d\. [^\n]*`([^`]+)`\n(.*?)(?=^## )", text, re.M | re.S)
+    assert 1 <= len(steps) <= 3, "an op needs at most three source files"
+    for path, body in steps:
+        blocks = re.findall(r"^```\w+\n(.*?)^```", body, re.M | re.S)
+        assert blocks, path
+        source = (ROOT / path).read_text()
+        for block in blocks:
+            for piece in block.split("...\n"):
+                assert piece.strip("\n") in source, f"{path} does not hold\n{piece}"
+    files = {path for path, _ in steps}
+    others = [str(p.relative_to(ROOT)) for p in sources()
+              if str(p.relative_to(ROOT)).startswith(("lib/", "dialects/", "include/", "runtime/", "tools/"))
+              and re.search(r"\bmish\b|MishOp", p.read_text()) and str(p.relative_to(ROOT)) not in files]
+    assert not others, f"these know the op too: {others}"

@@ -204,3 +204,92 @@ def test_plan_does_not_overwrite_its_model(gpucc, models):
 @pytest.mark.parametrize("option", ["--lr", "--accumulate", "--memory-budget"])
 def test_training_options_need_train(gpucc, models, option):
     refused(gpucc("compile", models / "mlp.onnx", option, "1"), 2, option, "--train")
+
+
+# Refused, or defined as PyTorch documents
+
+def test_plan_beyond_the_memory_is_refused_not_aborted(gpucc, gpucc_run, models, tmp_path):
+    plan = tmp_path / "huge.plan"
+    gpucc.ok("compile", models / "mlp.onnx", "--profile", "batch=60000000000", "-o", plan)
+    for program in (gpucc, gpucc_run):
+        code, _, err = program("run", plan) if program is gpucc else program(plan)
+        assert code == 2 and "the plan needs" in err and "--memory-budget" in err, (code, err)
+
+
+@pytest.fixture(scope="session")
+def classifier(gpucc, models, tmp_path_factory):
+    """A training plan of 4 classes and 8 samples per step."""
+    folder = tmp_path_factory.mktemp("classifier")
+    plan = folder / "m.plan"
+    gpucc.ok("compile", models / "mlp.onnx", "--train", "--lr", "0.1", "--profile", "batch=8", "-o", plan)
+    return plan
+
+
+def train_on(gpucc, plan, folder, labels, *more):
+    x = np.random.default_rng(0).standard_normal((8, 16), np.float32)
+    np.savez(folder / "d.npz", x=x, labels=np.asarray(labels, np.int64))
+    return gpucc("train", plan, "--data", folder / "d.npz", "--steps", 1, "--save", folder / "run", *more)
+
+
+def test_null_driver_does_not_train(gpucc, classifier, tmp_path):
+    refused(train_on(gpucc, classifier, tmp_path, [0] * 8, "--driver", "null"), 2, "'null'", "host", "--driver")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("label", [4, -1, 2**40])
+def test_labels_beyond_the_classes_are_refused(gpucc, classifier, tmp_path, label):
+    refused(train_on(gpucc, classifier, tmp_path, [0, 1, label, 3, 0, 1, 2, 3]), 2, "labels", str(label), "element 2",
+            "0 to 3", "--ignore-index")
+
+
+def test_batch_of_ignored_labels_changes_nothing(gpucc, classifier, models, tmp_path):
+    """PyTorch: the mean over no labels is 0/0, NaN, and every gradient is 0."""
+    code, _, err = train_on(gpucc, classifier, tmp_path, [-100] * 8)
+    assert code == 0, err
+    log = json.loads((tmp_path / "run" / "log.jsonl").read_text())
+    assert log["loss"] is None and log["grad_norm"] == 0
+    state = (tmp_path / "run" / "state.safetensors").read_bytes()
+    header = json.loads(state[8:8 + int.from_bytes(state[:8], "little")])
+    for weight in onnx.load(models / "mlp.onnx").graph.initializer:
+        begin, end = (8 + int.from_bytes(state[:8], "little") + at for at in header[weight.name]["data_offsets"])
+        np.testing.assert_array_equal(np.frombuffer(state[begin:end], np.float32),
+                                      onnx.numpy_helper.to_array(weight).ravel(), weight.name)
+
+
+def test_names_beyond_ascii(gpucc, gpucc_run, tmp_path):
+    path = model(tmp_path / "m.onnx", [helper.make_node("Neg", ["größe"], ["答え"])], [tensor("größe", [3])],
+                 [tensor("答え", [3])])
+    plan = tmp_path / "m.plan"
+    gpucc.ok("compile", path, "-o", plan)
+    np.savez(tmp_path / "in.npz", **{"größe": np.float32([1, 2, 3])})
+    for program in (gpucc, gpucc_run):
+        program.ok(*(["run"] if program is gpucc else []), plan, "--inputs", tmp_path / "in.npz", "--outputs",
+                   tmp_path / "out.npz")
+        assert np.load(tmp_path / "out.npz")["答え"].tolist() == [-1, -2, -3]
+
+
+@pytest.mark.parametrize("precision, what", [("bf16", "bf16"), ("mixed-bf16", "bf16"), ("f16", "f16"), ("tf32", "tf32")])
+def test_old_architecture_lacks_narrow_products(gpucc, models, precision, what):
+    refused(gpucc("compile", models / "mlp.onnx", "--profile", "batch=32", "--target", "cuda:sm_75", "--precision",
+                  precision), 3, "sm_75", what, "sm_80", "--precision f32")
+
+
+@pytest.mark.parametrize("declared, words", [
+    (tensor("y", [2, 5]), ["2x5", "2x4"]), (tensor("y", [2, 4, 1]), ["2x4x1", "2x4"]),
+    (tensor("y", [2, 4], TensorProto.INT32), ["2x4xi32", "2x4xf32"]), (tensor("y", ["n", 4]), [])])
+def test_contradicting_declaration_of_an_output_is_a_warning(gpucc, tmp_path, declared, words):
+    path = model(tmp_path / "m.onnx", [helper.make_node("Neg", ["x"], ["y"])], [tensor("x", [2, 4])], [declared])
+    code, _, err = gpucc("compile", path, "-o", tmp_path / "m.plan")
+    assert code == 0, err
+    assert ("warning: output 'y' is declared as" in err) == bool(words), err
+    assert all(word in err for word in words), err
+
+
+def test_nan_on_both_sides_is_no_agreement(gpucc, tmp_path):
+    """The loss is NaN in plan and reference alike: nothing was compared."""
+    path = model(tmp_path / "m.onnx", [helper.make_node("MatMul", ["x", "w"], ["a"]),
+                                       helper.make_node("Mul", ["a", "nan"], ["y"])],
+                 [tensor("x", [4, 4])], [tensor("y", [4, 4])],
+                 weights(w=np.ones((4, 4), np.float32), nan=np.float32(np.nan)))
+    code, out, _ = gpucc("check", path, "--train", "--loss", "mse")
+    assert code == 1 and "NaN on both sides" in out, out

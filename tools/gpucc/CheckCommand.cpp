@@ -93,16 +93,19 @@ Command tool::addCheck(CLI::App &app) {
   auto a = std::make_shared<CheckArguments>();
   a->flags = addCompileFlags(app);
   app.add_option("model", a->flags->options.model, "model or plan")->check(CLI::ExistingFile);
-  app.add_option("--model", a->referenceModel, "the model that a plan was made of")->check(CLI::ExistingFile);
+  app.add_option("--model", a->referenceModel, "the model that a plan was made of")
+      ->check(CLI::ExistingFile);
   app.add_option("--inputs", a->inputs, "FILE.npz with arrays by input name, or random:SEED")
       ->capture_default_str();
-  app.add_option("--expect", a->expect, "FILE.npz with the right outputs (default: the reference evaluator)");
-  app.add_option("--tolerance", a->tolerance,
-                 "greatest error relative to max(|y|, 1e-2 max|Y|)")
+  app.add_option("--expect", a->expect,
+                 "FILE.npz with the right outputs (default: the reference evaluator)");
+  app.add_option("--tolerance", a->tolerance, "greatest error relative to max(|y|, 1e-2 max|Y|)")
       ->capture_default_str();
   app.add_option("--driver", a->driver, "host | cuda | null (default: the plan's target)");
-  app.add_option("--onnx-tests", a->onnxTests, "folders of ONNX node tests (each test a folder with model.onnx)");
-  app.add_option("--filter", a->filter, "with --onnx-tests: names with * and ?")->capture_default_str();
+  app.add_option("--onnx-tests", a->onnxTests,
+                 "folders of ONNX node tests (each test a folder with model.onnx)");
+  app.add_option("--filter", a->filter, "with --onnx-tests: names with * and ?")
+      ->capture_default_str();
   app.add_option("--json", a->json, "write the table as JSON");
   app.footer("\nexamples\n"
              "  gpucc check model.onnx --profile batch=4\n"
@@ -115,6 +118,17 @@ Command tool::addCheck(CLI::App &app) {
       return checkOnnxTests(*a);
     if (a->flags->options.model.empty())
       return fail(2, "name a model or plan, or give --onnx-tests DIR");
+    // Other flags than these say how the reference is made of --model.
+    auto forReference = [](const std::string &name) {
+      return name != "--target" && name != "--machine" && name != "--cache" &&
+             name != "--external-weights";
+    };
+    if (isPlanFile(a->flags->options.model))
+      if (int code = a->flags->refuseForPlan(forReference))
+        return code;
+    if (!a->flags->training && a->flags->profiles.size() > 1)
+      return fail(2, "--profile: found " + std::to_string(a->flags->profiles.size()) +
+                         " profiles; one comparison takes one: call gpucc check once for each");
     if (a->flags->training)
       return checkTraining(*a);
     return checkModel(*a);

@@ -11,29 +11,13 @@
 #include "gpucc/Pipelines/Compile.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 using namespace gpucc;
 using namespace gpucc::tool;
 
 namespace {
-
-/// A file that is removed with the object.
-struct TemporaryFile {
-  std::string path;
-  TemporaryFile() {
-    const char *folder = std::getenv("TMPDIR");
-    path = std::string(folder ? folder : "/tmp") + "/gpucc-XXXXXX.plan";
-    int fd = mkstemps(path.data(), 5);
-    if (fd >= 0)
-      close(fd);
-  }
-  ~TemporaryFile() { std::remove(path.c_str()); }
-};
 
 gpucc_rt::Status runPlan(const std::string &path, const std::map<std::string, HostTensor> &inputs,
                          std::vector<HostTensor> &outputs) {
@@ -89,10 +73,12 @@ int tool::checkOnnxTests(CheckArguments &a) {
   auto execute = [&](mlir::ModuleOp module, const std::string &folder,
                      const std::map<std::string, HostTensor> &inputs,
                      std::vector<HostTensor> &outputs, std::string &error) {
-    TemporaryFile plan;
-    if (int code = compileGraphModule(module, compileOptions, folder, plan.path, error))
+    TemporaryPlan plan;
+    if (plan.create())
+      return TestVerdict::Fail;
+    if (int code = compileGraphModule(module, compileOptions, folder, plan.path(), error))
       return code == 3 ? TestVerdict::Unsupported : TestVerdict::Fail;
-    if (auto s = runPlan(plan.path, inputs, outputs)) {
+    if (auto s = runPlan(plan.path(), inputs, outputs)) {
       error = s.message();
       return TestVerdict::Fail;
     }
@@ -100,7 +86,8 @@ int tool::checkOnnxTests(CheckArguments &a) {
   };
   std::vector<OnnxTestResult> results = runOnnxTests(a.onnxTests, options, execute);
   if (results.empty())
-    return fail(2, "no folder with a model.onnx below the given ones fits --filter '" + a.filter + "'");
+    return fail(2, "no folder with a model.onnx below the given ones fits --filter '" + a.filter +
+                       "'");
   if (!a.json.empty()) {
     std::ofstream file(a.json);
     if (!(file << table.dump(1) << "\n"))

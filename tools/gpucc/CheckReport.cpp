@@ -39,12 +39,13 @@ int CheckReport::finish() {
   if (!json.empty()) {
     nlohmann::json table = nlohmann::json::array();
     for (const Row &row : rows)
-      table.push_back({{"tensor", row.name},
-                       {"error", std::isfinite(row.difference.error) ? nlohmann::json(row.difference.error)
-                                                                     : nlohmann::json(nullptr)},
-                       {"allowed", row.tolerance},
-                       {"ok", row.difference.error <= row.tolerance},
-                       {"note", row.note}});
+      table.push_back(
+          {{"tensor", row.name},
+           {"error", std::isfinite(row.difference.error) ? nlohmann::json(row.difference.error)
+                                                         : nlohmann::json(nullptr)},
+           {"allowed", row.tolerance},
+           {"ok", row.difference.error <= row.tolerance},
+           {"note", row.note}});
     std::ofstream file(json);
     if (!(file << table.dump(1) << "\n"))
       return fail(2, "cannot write '" + json + "'");

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -155,6 +156,14 @@ private:
     return d;
   }
 
+  /// The first NaN, -1 when there is none.
+  static int64_t notANumber(const HostTensor &t) {
+    for (int64_t i = 0; i < t.numElements(); ++i)
+      if (std::isnan(t.getFloat(i)))
+        return i;
+    return -1;
+  }
+
   static double largestOf(const HostTensor &t) {
     double largest = 0;
     for (int64_t i = 0; i < t.numElements(); ++i)
@@ -170,6 +179,12 @@ private:
       if (int code = read(reference, name, expected))
         return code;
       Difference difference = scaled(found, expected, floor);
+      if (int64_t i = notANumber(expected); i >= 0 && difference.error == 0) {
+        difference = {std::numeric_limits<double>::infinity(), i, found.getFloat(i),
+                      expected.getFloat(i), ""};
+        difference.problem =
+            "NaN on both sides at " + place(i, expected.shape()) + ": nothing was compared";
+      }
       std::string note = what;
       if (!(difference.error <= 1e-4))
         if (int code = addPlace(name, difference, note))
@@ -222,9 +237,9 @@ private:
   }
 
   int compareStates() {
-    std::vector<std::string> states = reference.names(
-        {GPUCC_RT_PARAMETER, GPUCC_RT_MOMENT, GPUCC_RT_MASTER, GPUCC_RT_STATISTIC,
-         GPUCC_RT_COUNTER});
+    std::vector<std::string> states =
+        reference.names({GPUCC_RT_PARAMETER, GPUCC_RT_MOMENT, GPUCC_RT_MASTER, GPUCC_RT_STATISTIC,
+                         GPUCC_RT_COUNTER});
     if (int code = compareAll(states, 0, "state"))
       return code;
     return compareAll(reference.names({GPUCC_RT_METRIC}), 0, "metric");

@@ -33,8 +33,8 @@ tool::Difference tool::compare(const HostTensor &found, const HostTensor &expect
     else if (!std::isfinite(a) || !std::isfinite(b))
       error = std::numeric_limits<double>::infinity();
     else
-      error = std::fabs(a - b) / std::max({std::fabs(b), floor * largest,
-                                           std::numeric_limits<double>::min()});
+      error = std::fabs(a - b) /
+              std::max({std::fabs(b), floor * largest, std::numeric_limits<double>::min()});
     if (error > result.error || (result.index < 0 && error > 0)) {
       result.error = error;
       result.index = i;

@@ -13,8 +13,8 @@
 namespace gpucc::tool {
 
 struct Difference {
-  double error = 0;    ///< greatest, infinity when shapes differ or NaN meets a number
-  int64_t index = -1;  ///< of the worst element (row-major)
+  double error = 0;   ///< greatest, infinity when shapes differ or NaN meets a number
+  int64_t index = -1; ///< of the worst element (row-major)
   double found = 0, expected = 0;
   std::string problem; ///< not empty: shapes or types do not fit
 };

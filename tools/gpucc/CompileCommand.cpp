@@ -23,8 +23,10 @@ int compile(Arguments &a) {
   if (!a.compileTo.empty()) {
     std::optional<Phase> phase = parsePhase(a.compileTo);
     if (!phase)
-      return fail(2, "--compile-to '" + a.compileTo +
-                         "' is none of: frontend graph train dist fuse kernel sched plan");
+      return fail(
+          2,
+          "--compile-to '" + a.compileTo +
+              "' is none of: frontend graph train dist fuse kernel sched plan; choose one of them");
     int code = compilation.runTo(*phase);
     progress("");
     if (code)
@@ -71,15 +73,20 @@ int compile(Arguments &a) {
 Command tool::addCompile(CLI::App &app) {
   auto a = std::make_shared<Arguments>();
   a->flags = addCompileFlags(app);
-  app.add_option("model", a->flags->options.model, "model.onnx")->required()->check(CLI::ExistingFile);
+  app.add_option("model", a->flags->options.model, "model.onnx")
+      ->required()
+      ->check(CLI::ExistingFile);
   app.add_option("-o,--output", a->output, "the plan (default: the model's name with .plan)");
-  app.add_option("--compile-to", a->compileTo,
-                 "stop after a phase and print the IR: frontend graph train dist fuse kernel sched plan");
-  app.footer("\nexamples\n"
-             "  gpucc compile resnet18.onnx --profile batch=1 --profile batch=8 -o resnet18.plan\n"
-             "  gpucc compile gpt.onnx --profile batch=1,seq=128 --target cuda:sm_80,sm_90a\n"
-             "  gpucc compile gpt.onnx --compile-to=fuse          the IR after fusion\n"
-             "  gpucc compile gpt.onnx --train --optimizer adamw --ranks 4 --pin dp=2,tp=2 -o gpt.plan\n"
-             "  gpucc compile gpt.onnx --train --machine h100 --profile batch=32,seq=1024    search the layout");
+  app.add_option(
+      "--compile-to", a->compileTo,
+      "stop after a phase and print the IR: frontend graph train dist fuse kernel sched plan");
+  app.footer(
+      "\nexamples\n"
+      "  gpucc compile resnet18.onnx --profile batch=1 --profile batch=8 -o resnet18.plan\n"
+      "  gpucc compile gpt.onnx --profile batch=1,seq=128 --target cuda:sm_80,sm_90a\n"
+      "  gpucc compile gpt.onnx --compile-to=fuse          the IR after fusion\n"
+      "  gpucc compile gpt.onnx --train --optimizer adamw --ranks 4 --pin dp=2,tp=2 -o gpt.plan\n"
+      "  gpucc compile gpt.onnx --train --machine h100 --profile batch=32,seq=1024    search the "
+      "layout");
   return [a] { return compile(*a); };
 }

@@ -40,6 +40,7 @@ bool tool::isPlanFile(const std::string &path) {
 
 std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
   auto f = std::make_shared<CompileFlags>();
+  std::vector<CLI::Option *> before = app.get_options();
   CompileOptions &o = f->options;
   app.add_option("--target", f->target,
                  "host | host:x86-64-v3 | host:x86-64-v4 | cuda:sm_90a[,sm_80,...,simt]")
@@ -50,25 +51,34 @@ std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
   app.add_option("--precision", o.precision, "f32 | tf32 | bf16 | f16 | mixed-bf16")
       ->check(CLI::IsMember({"f32", "tf32", "bf16", "f16", "mixed-bf16"}))
       ->capture_default_str();
-  app.add_option("--jobs", o.jobs, "kernels compiled at once")->check(CLI::Range(1, 256))->capture_default_str();
-  app.add_option("--ranks", f->ranks, "ranks of the plan (default: 1, with --machine all its devices)")
+  app.add_option("--jobs", o.jobs, "kernels compiled at once")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.add_option("--ranks", f->ranks,
+                 "ranks of the plan (default: 1, with --machine all its devices)")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--pin", f->pins,
-                 "fixed parts of the layout: dp=2,tp=2,sp=on,pp=1,zero=1,schedule=1f1b,micro-batches=4");
+  app.add_option(
+      "--pin", f->pins,
+      "fixed parts of the layout: dp=2,tp=2,sp=on,pp=1,zero=1,schedule=1f1b,micro-batches=4");
   app.add_option("--machine", o.machine,
-                 "search the layout for a machine: h100, a100-80gb, v100 (8 devices; h100-8x4: four nodes), or a file.yaml");
-  app.add_option("--dump-problem", o.dumpProblem, "write what the search looks at as JSON")->group("");
-  app.add_option("--memory-budget", o.memoryBudget,
-                 "device bytes per rank (as 12GiB), or a ratio of the peak without recomputation (0.5); "
-                 "activations=0.5 limits only the bytes that forward keeps for backward");
+                 "search the layout for a machine: h100, a100-80gb, v100 (8 devices; h100-8x4: "
+                 "four nodes), or a file.yaml");
+  app.add_option("--dump-problem", o.dumpProblem, "write what the search looks at as JSON")
+      ->group("");
+  app.add_option(
+      "--memory-budget", o.memoryBudget,
+      "device bytes per rank (as 12GiB), or a ratio of the peak without recomputation (0.5); "
+      "activations=0.5 limits only the bytes that forward keeps for backward");
   app.add_option("--cache", o.cacheFolder, "folder of compiled kernels");
   app.add_flag("--external-weights", o.externalWeights,
                "refer to weight files beside the plan instead of copying them");
-  app.add_flag("--follow-links", o.followLinks, "external data may be links out of the model's folder");
+  app.add_flag("--follow-links", o.followLinks,
+               "external data may be links out of the model's folder");
   app.add_flag("--remarks", o.remarks, "say what passes chose and why");
   CLI::Option_group *train = app.add_option_group("training");
   train->add_flag("--train", f->training, "make a training step of the model");
-  // All of this group but --train itself, and --memory-budget, mean nothing without it (checked in finish).
+  // All of this group but --train itself, and --memory-budget, mean nothing without it (checked in
+  // finish).
   train->add_option("--loss", f->train.loss, "cross-entropy | mse | output:NAME | output-sum:NAME")
       ->capture_default_str();
   train->add_option("--optimizer", f->train.optimizer, "sgd | adamw")
@@ -76,42 +86,45 @@ std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
       ->capture_default_str();
   train->add_option("--lr", f->train.learningRate, "learning rate")->capture_default_str();
   train->add_option("--momentum", f->train.momentum, "of sgd")->capture_default_str();
-  train->add_option("--weight-decay", f->train.weightDecay, "pull toward zero")->capture_default_str();
+  train->add_option("--weight-decay", f->train.weightDecay, "pull toward zero")
+      ->capture_default_str();
   train->add_option("--accumulate", f->train.accumulate, "batches per optimizer step")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  train->add_option("--clip-norm", f->train.clipNorm, "greatest global norm of the gradient; 0: none")
+  train
+      ->add_option("--clip-norm", f->train.clipNorm,
+                   "greatest global norm of the gradient; 0: none")
       ->capture_default_str();
   train->add_option("--lr-schedule", f->train.schedule, "constant | warmup:W | cosine:W:T[:MIN]")
       ->capture_default_str();
-  train->add_option("--freeze", f->train.freeze, "pattern of parameters not to train; may be repeated");
+  train->add_option("--freeze", f->train.freeze,
+                    "pattern of parameters not to train; may be repeated");
   train->add_option("--ignore-index", f->train.ignoreIndex, "label that does not count")
       ->capture_default_str();
   for (const CLI::Option *option : train->get_options())
     if (option->get_name() != "--train")
       f->trainingOptions.push_back(option);
   f->trainingOptions.push_back(app.get_option("--memory-budget"));
+  for (const CLI::Option *option : app.get_options())
+    if (std::find(before.begin(), before.end(), option) == before.end())
+      f->all.push_back(option);
+  for (const CLI::Option *option : train->get_options())
+    f->all.push_back(option);
   return f;
 }
 
-/// "batch=8,seq=128" into sizes.
-static bool parseSizes(const std::string &text, std::map<std::string, int64_t> &sizes) {
-  std::stringstream stream(text);
-  for (std::string part; std::getline(stream, part, ',');) {
-    size_t equals = part.find('=');
-    char *end = nullptr;
-    if (equals == std::string::npos || equals == 0 || equals + 1 == part.size())
-      return false;
-    long long value = std::strtoll(part.c_str() + equals + 1, &end, 10);
-    if (*end || value < 0)
-      return false;
-    sizes[part.substr(0, equals)] = value;
-  }
-  return !sizes.empty();
+int CompileFlags::refuseForPlan(const std::function<bool(const std::string &)> &allowed) const {
+  for (const CLI::Option *option : all)
+    if (option->count() > 0 && !allowed(option->get_name()))
+      return fail(2, option->get_name() + ": found a plan ('" + options.model +
+                         "'), which was compiled already; this option is allowed with a model: "
+                         "compile that with it, or "
+                         "leave the option out");
+  return 0;
 }
 
-/// Where wheels of CUDA libraries lie: the Python environment of the build, next to the program, and
-/// the active one.
+/// Where wheels of CUDA libraries lie: the Python environment of the build, next to the program,
+/// and the active one.
 static std::vector<std::string> wheelFolders() {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -128,6 +141,32 @@ static std::vector<std::string> wheelFolders() {
   return folders;
 }
 
+int CompileFlags::finishProfiles() {
+  std::string error;
+  options.profiles.clear();
+  for (size_t i = 0; i < profiles.size(); ++i) {
+    auto sizes = parseSizes(profiles[i], error);
+    if (!sizes)
+      return fail(2, "--profile: " + error);
+    for (const auto &[name, others] : options.profiles)
+      if (others == *sizes)
+        return fail(2, "--profile: '" + profiles[i] +
+                           "' is given twice; each profile is allowed once: remove one");
+    for (const auto &[symbol, size] : *sizes)
+      if (training && size == 0)
+        return fail(2, "--profile: '" + profiles[i] +
+                           "' has no samples; a training step needs sizes of at least 1: choose "
+                           "another " +
+                           symbol);
+    options.profiles.push_back({"p" + std::to_string(i), *sizes});
+  }
+  if (training && profiles.size() > 1)
+    return fail(2, "--profile: found " + std::to_string(profiles.size()) +
+                       " profiles; a training step is compiled for one: give one --profile, and "
+                       "make a plan for each");
+  return 0;
+}
+
 int CompileFlags::finish() {
   std::string error;
   options.libraryFolders = wheelFolders();
@@ -139,30 +178,31 @@ int CompileFlags::finish() {
   if (!parsedPins)
     return fail(2, "--pin: " + error);
   options.pins = *parsedPins;
-  for (size_t i = 0; i < profiles.size(); ++i) {
-    std::map<std::string, int64_t> sizes;
-    if (!parseSizes(profiles[i], sizes))
-      return fail(2, "--profile '" + profiles[i] + "' is not of the form NAME=SIZE,NAME=SIZE");
-    options.profiles.push_back({"p" + std::to_string(i), sizes});
-  }
+  if (int code = finishProfiles())
+    return code;
   if (!training)
     for (const CLI::Option *option : trainingOptions)
       if (option->count() > 0)
         return fail(2, option->get_name() + " belongs to training; add --train");
+  if (std::string problem = train.check(); training && !problem.empty())
+    return fail(2, problem);
   if (!options.machine.empty()) { // the search checks pins against the ranks, and says which rule
     options.ranks = ranks;
     options.train = training ? std::optional<TrainSpec>(train) : std::nullopt;
     return 0;
   }
   options.ranks = std::max<int64_t>(ranks, 1);
-  int64_t fixed = options.pins.dp.value_or(1) * options.pins.tp.value_or(1) * options.pins.pp.value_or(1);
-  if (options.ranks % fixed || (options.pins.dp && options.pins.tp && options.pins.pp && options.ranks != fixed))
+  int64_t fixed =
+      options.pins.dp.value_or(1) * options.pins.tp.value_or(1) * options.pins.pp.value_or(1);
+  if (options.ranks % fixed ||
+      (options.pins.dp && options.pins.tp && options.pins.pp && options.ranks != fixed))
     return fail(2, "--pin " + options.pins.dump() + " needs " + std::to_string(fixed) +
                        " ranks or, where dp is free, a multiple; --ranks is " +
                        std::to_string(options.ranks));
   if (training)
     options.train = train;
-  else if (!pins.empty() && (options.pins.zero || options.pins.schedule || options.pins.microBatches))
+  else if (!pins.empty() &&
+           (options.pins.zero || options.pins.schedule || options.pins.microBatches))
     return fail(2, "--pin zero, schedule and micro-batches belong to training; add --train");
   return 0;
 }

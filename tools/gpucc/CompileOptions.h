@@ -5,6 +5,7 @@
 #include "gpucc/Pipelines/Options.h"
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 
 namespace gpucc::tool {
@@ -16,11 +17,17 @@ struct CompileFlags {
   std::vector<std::string> profiles;
   std::string target = "host", pins;
   bool training = false;
-  std::vector<const CLI::Option *> trainingOptions;
+  std::vector<const CLI::Option *> trainingOptions, all;
   int64_t ranks = 0; ///< 0: not given
 
   /// 0, or 2 after an error on stderr.
   int finish();
+  /// The model is a plan, made already: of these flags only those that `allowed` knows by name mean
+  /// something. 0, or 2 after an error on stderr.
+  int refuseForPlan(const std::function<bool(const std::string &)> &allowed) const;
+
+private:
+  int finishProfiles();
 };
 
 /// Declares the flags on `app`.

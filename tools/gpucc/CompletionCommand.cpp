@@ -9,7 +9,8 @@ namespace {
 /// Every long option of every subcommand, read from the declarations themselves.
 int print(const CLI::App &root) {
   std::printf("# bash completion of gpucc:  eval \"$(gpucc completion)\"\n");
-  std::printf("_gpucc() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words\n  case ${COMP_WORDS[1]} in\n");
+  std::printf(
+      "_gpucc() {\n  local cur=${COMP_WORDS[COMP_CWORD]} words\n  case ${COMP_WORDS[1]} in\n");
   std::string names;
   for (const CLI::App *command : root.get_subcommands([](const CLI::App *) { return true; })) {
     if (command->get_name().empty())
@@ -26,8 +27,10 @@ int print(const CLI::App &root) {
     std::printf("  %s) words=\"%s\" ;;\n", command->get_name().c_str(), options.c_str());
   }
   std::printf("  *) words=\"%s--help --version\" ;;\n  esac\n", names.c_str());
-  std::printf("  if [ \"$COMP_CWORD\" = 1 ] || [[ $cur == -* ]]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"));\n"
-              "  else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n}\ncomplete -o filenames -F _gpucc gpucc\n");
+  std::printf("  if [ \"$COMP_CWORD\" = 1 ] || [[ $cur == -* ]]; then COMPREPLY=($(compgen -W "
+              "\"$words\" -- \"$cur\"));\n"
+              "  else COMPREPLY=($(compgen -f -- \"$cur\")); fi\n}\ncomplete -o filenames -F "
+              "_gpucc gpucc\n");
   return 0;
 }
 } // namespace

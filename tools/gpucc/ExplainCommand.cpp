@@ -94,8 +94,9 @@ void printMemoryLines(const fb::Plan &plan, nlohmann::json &json) {
   for (const fb::MemoryLine *line : *plan.memory()) {
     std::printf("  stage %u  %-20s %12s\n", line->stage(), line->category()->c_str(),
                 bytesText(static_cast<double>(line->bytes())).c_str());
-    json["memory"].push_back(
-        {{"stage", line->stage()}, {"category", line->category()->str()}, {"bytes", line->bytes()}});
+    json["memory"].push_back({{"stage", line->stage()},
+                              {"category", line->category()->str()},
+                              {"bytes", line->bytes()}});
   }
 }
 
@@ -128,7 +129,8 @@ void printReasons(const fb::Plan &plan, nlohmann::json &json) {
       continue;
     std::printf("\n%s\n", title);
     for (const auto &line : reasons[title])
-      std::printf("  %s\n", line.is_string() ? line.get<std::string>().c_str() : line.dump().c_str());
+      std::printf("  %s\n",
+                  line.is_string() ? line.get<std::string>().c_str() : line.dump().c_str());
   }
 }
 

@@ -10,9 +10,20 @@
 using namespace gpucc;
 using namespace gpucc::tool;
 
-PlanSource::~PlanSource() {
-  if (!temporary.empty())
-    std::remove(temporary.c_str());
+TemporaryPlan::~TemporaryPlan() {
+  if (!file.empty())
+    std::remove(file.c_str());
+}
+
+int TemporaryPlan::create() {
+  const char *folder = std::getenv("TMPDIR");
+  std::string name = std::string(folder ? folder : "/tmp") + "/gpucc-XXXXXX.plan";
+  int fd = mkstemps(name.data(), 5);
+  if (fd < 0)
+    return fail(2, "cannot make a temporary file '" + name + "'; set TMPDIR to a writable folder");
+  close(fd);
+  file = name;
+  return 0;
 }
 
 int PlanSource::open(CompileFlags &flags) {
@@ -21,13 +32,9 @@ int PlanSource::open(CompileFlags &flags) {
     if (int code = flags.finish())
       return code;
     useEmulationIfNeeded(flags.options);
-    const char *folder = std::getenv("TMPDIR");
-    std::string name = std::string(folder ? folder : "/tmp") + "/gpucc-XXXXXX.plan";
-    int fd = mkstemps(name.data(), 5);
-    if (fd < 0)
-      return fail(2, "cannot make a temporary file '" + name + "'; set TMPDIR to a writable folder");
-    close(fd);
-    temporary = path = name;
+    if (int code = temporary.create())
+      return code;
+    path = temporary.path();
     Compilation compilation(flags.options, {progress});
     int code = compilation.runTo(Phase::Plan);
     if (!code)

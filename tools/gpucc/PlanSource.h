@@ -7,11 +7,25 @@
 
 namespace gpucc::tool {
 
+/// A plan file in the folder of temporary files, removed with the object.
+class TemporaryPlan {
+public:
+  TemporaryPlan() = default;
+  TemporaryPlan(const TemporaryPlan &) = delete;
+  TemporaryPlan &operator=(const TemporaryPlan &) = delete;
+  ~TemporaryPlan();
+  /// 0, or 2 after an error on stderr.
+  int create();
+  const std::string &path() const { return file; }
+
+private:
+  std::string file;
+};
+
 /// Opens `flags.options.model`: a plan as it is; a model is compiled into a temporary plan, which
 /// is removed with this object.
 class PlanSource {
 public:
-  ~PlanSource();
   /// 0, or the exit code after an error on stderr.
   int open(CompileFlags &flags);
   const gpucc_rt::Plan &plan() const { return opened; }
@@ -19,7 +33,8 @@ public:
   const std::string &path() const { return file; }
 
 private:
-  std::string temporary, file;
+  TemporaryPlan temporary;
+  std::string file;
   gpucc_rt::Plan opened;
 };
 

@@ -158,7 +158,8 @@ void printMemory(const fb::Plan &plan, nlohmann::json &json) {
           roles[plan.tensors()->Get(view->tensor())->role()] +=
               program->buffers()->Get(view->buffer())->size();
   for (const auto &[role, bytes] : roles) {
-    std::printf("%-24s %12s\n", fb::EnumNameRole(role), bytesText(static_cast<double>(bytes)).c_str());
+    std::printf("%-24s %12s\n", fb::EnumNameRole(role),
+                bytesText(static_cast<double>(bytes)).c_str());
     json["roles"][fb::EnumNameRole(role)] = bytes;
   }
 }
@@ -173,7 +174,8 @@ nlohmann::json printVariant(const PlanFile &file, const fb::KernelVariant &v) {
   cuda::CubinInfo cubin = cuda::readCubin(file.blob(v.blob()));
   const cuda::KernelInfo *k = cubin.find(text(v.symbol()));
   if (!k) {
-    row["error"] = cubin.error.empty() ? "the code has no kernel '" + text(v.symbol()) + "'" : cubin.error;
+    row["error"] =
+        cubin.error.empty() ? "the code has no kernel '" + text(v.symbol()) + "'" : cubin.error;
     std::printf(" %s", row["error"].get<std::string>().c_str());
     return row;
   }

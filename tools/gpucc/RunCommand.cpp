@@ -24,6 +24,10 @@ double milliseconds(std::chrono::steady_clock::duration d) {
 }
 
 int run(Arguments &a) {
+  if (isPlanFile(a.flags->options.model))
+    if (int code =
+            a.flags->refuseForPlan([](const std::string &name) { return name == "--ranks"; }))
+      return code;
   PlanSource source;
   if (int code = source.open(*a.flags))
     return code;
@@ -81,7 +85,9 @@ Command tool::addRun(CLI::App &app) {
   app.add_option("--inputs", a->inputs, "FILE.npz with arrays by input name, or random:SEED")
       ->capture_default_str();
   app.add_option("--outputs", a->outputs, "FILE.npz that receives outputs and metrics");
-  app.add_option("--iterations", a->iterations, "how often to run")->check(CLI::Range(1, 1 << 30))->capture_default_str();
+  app.add_option("--iterations", a->iterations, "how often to run")
+      ->check(CLI::Range(1, 1 << 30))
+      ->capture_default_str();
   app.add_option("--threads", a->threads, "threads per rank (default: cores / ranks)");
   app.add_option("--driver", a->driver, "host | cuda | null (default: the plan's target)");
   app.add_option("--trace", a->trace, "FILE.json: when each command ran (Perfetto)");

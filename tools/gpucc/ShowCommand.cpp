@@ -17,8 +17,11 @@ struct Arguments {
 
 int show(Arguments &a) {
   const std::string &path = a.flags->options.model;
-  if (isPlanFile(path))
+  if (isPlanFile(path)) {
+    if (int code = a.flags->refuseForPlan([](const std::string &) { return false; }))
+      return code;
     return printPlan(path, a.text);
+  }
   if (a.text.kernels || a.text.memory || !a.text.json.empty())
     return fail(2, "--kernels, --memory and --json look into plans; compile the model first");
   if (int code = a.flags->finish())
@@ -38,7 +41,9 @@ Command tool::addShow(CLI::App &app) {
   app.add_option("model", a->flags->options.model, "a model (its graph IR) or a plan")
       ->required()
       ->check(CLI::ExistingFile);
-  app.add_flag("--kernels", a->text.kernels, "kernels: launches, registers, shared memory, spills, matrix instructions, CUDA text");
+  app.add_flag(
+      "--kernels", a->text.kernels,
+      "kernels: launches, registers, shared memory, spills, matrix instructions, CUDA text");
   app.add_flag("--memory", a->text.memory, "arenas, largest buffers, peak");
   app.add_option("--json", a->text.json, "write the table as JSON");
   app.footer("\nexamples\n  gpucc show model.onnx\n  gpucc show model.plan --kernels\n"

@@ -17,7 +17,8 @@ struct Arguments {
 
 int train(Arguments &a) {
   if (!isPlanFile(a.plan))
-    return fail(2, "'" + a.plan + "' is no plan; make one: gpucc compile MODEL --train -o " + a.plan);
+    return fail(2,
+                "'" + a.plan + "' is no plan; make one: gpucc compile MODEL --train -o " + a.plan);
   gpucc_rt::Plan plan;
   if (auto s = gpucc_rt::Plan::open(a.plan, plan))
     return failed(s);
@@ -49,19 +50,24 @@ int train(Arguments &a) {
   if (auto s = gpucc_rt::train(group, loop, result))
     return failed(s);
   if (!a.save.empty())
-    std::printf("state: %s/state.safetensors    log: %s/log.jsonl\n", a.save.c_str(), a.save.c_str());
+    std::printf("state: %s/state.safetensors    log: %s/log.jsonl\n", a.save.c_str(),
+                a.save.c_str());
   return 0;
 }
 } // namespace
 
 Command tool::addTrain(CLI::App &app) {
   auto a = std::make_shared<Arguments>();
-  app.add_option("plan", a->plan, "plan made by gpucc compile --train")->required()->check(CLI::ExistingFile);
+  app.add_option("plan", a->plan, "plan made by gpucc compile --train")
+      ->required()
+      ->check(CLI::ExistingFile);
   app.add_option("--data", a->data,
                  "FILE.npz: arrays by input name plus `labels`, samples along the first dimension")
       ->required()
       ->check(CLI::ExistingFile);
-  app.add_option("--steps", a->steps, "optimizer steps in all")->required()->check(CLI::Range(1, 1 << 30));
+  app.add_option("--steps", a->steps, "optimizer steps in all")
+      ->required()
+      ->check(CLI::Range(1, 1 << 30));
   app.add_option("--save", a->save, "folder for state.safetensors and log.jsonl")->required();
   app.add_option("--save-every", a->saveEvery, "steps between saves (default: at the end)");
   app.add_option("--resume", a->resume, "folder of an earlier run to go on from");

@@ -21,7 +21,7 @@ exit codes
 int main(int argc, char **argv) {
   CLI::App app{"gpucc: models to plans of fused kernels, for one GPU, many, or this CPU", "gpucc"};
   app.footer(examples);
-  app.set_version_flag("--version", "gpucc 0.1.0");
+  app.set_version_flag("--version", "gpucc " GPUCC_VERSION);
   app.require_subcommand(1);
   struct Entry {
     const char *name, *summary;
@@ -32,10 +32,16 @@ int main(int argc, char **argv) {
   Entry entries[] = {
       {"compile", "make a plan from a model", gpucc::tool::addCompile, {}, nullptr},
       {"run", "run a plan or a model", gpucc::tool::addRun, {}, nullptr},
-      {"check", "compare with the reference, or partitioned with unpartitioned",
-       gpucc::tool::addCheck, {}, nullptr},
+      {"check",
+       "compare with the reference, or partitioned with unpartitioned",
+       gpucc::tool::addCheck,
+       {},
+       nullptr},
       {"train", "train a plan made with --train", gpucc::tool::addTrain, {}, nullptr},
-      {"explain", "what a plan does and why, what else was considered", gpucc::tool::addExplain, {},
+      {"explain",
+       "what a plan does and why, what else was considered",
+       gpucc::tool::addExplain,
+       {},
        nullptr},
       {"show", "look into a model or plan", gpucc::tool::addShow, {}, nullptr},
       {"completion", "print a shell completion script", gpucc::tool::addCompletion, {}, nullptr},

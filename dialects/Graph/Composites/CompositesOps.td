@@ -80,6 +80,13 @@ def SiluOp : Graph_Composite<"silu", [Elementwise, SameOperandsAndResultShape, R
   let results = (outs FloatTensor:$result);
 }
 
+def MishOp : Graph_Composite<"mish", [Elementwise, SameOperandsAndResultShape, RuleOnly, HasScalarBody]> {
+  let summary = "x * tanh(log(1 + exp(x)))";
+  let description = [{ Misra 2019. With w = exp(x): x * w(w + 2) / (w(w + 2) + 2); above 20 the fraction is 1. }];
+  let arguments = (ins FloatTensor:$x);
+  let results = (outs FloatTensor:$result);
+}
+
 def AttentionOp : Graph_Composite<"attention", [RuleOnly]> {
   let summary = "softmax(scale · Q·Kᵀ + bias, causal mask) · V";
   let description = [{

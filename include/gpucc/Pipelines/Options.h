@@ -17,8 +17,8 @@ namespace gpucc {
 /// "host", "host:x86-64-v3", "cuda:sm_90a", "cuda:sm_80,sm_90a,simt".
 struct TargetSpec {
   bool cuda = false;
-  std::string cpuLevel;             ///< host: x86-64-v3 or x86-64-v4; empty = this machine's
-  std::vector<std::string> archs;   ///< cuda
+  std::string cpuLevel;           ///< host: x86-64-v3 or x86-64-v4; empty = this machine's
+  std::vector<std::string> archs; ///< cuda
 
   static std::optional<TargetSpec> parse(const std::string &text, std::string &error);
   std::string dump() const;
@@ -33,7 +33,15 @@ struct TrainSpec {
   int64_t accumulate = 1;            ///< batches per optimizer step
   std::vector<std::string> freeze;
   int64_t ignoreIndex = -100;
+
+  /// "" or what is wrong with a value, what is allowed and what to do.
+  std::string check() const;
 };
+
+/// "batch=8,seq=128" into sizes; none, with the reason in `error`, for another form, a size that no
+/// dimension can have, or a name that comes twice.
+std::optional<std::map<std::string, int64_t>> parseSizes(const std::string &text,
+                                                         std::string &error);
 
 /// Parallel layout that the user fixes: dp=2,tp=2,sp=on,pp=1,zero=1,schedule=1f1b,micro-batches=4.
 struct Pins {
@@ -54,16 +62,16 @@ struct CompileOptions {
   std::optional<TrainSpec> train;
   int64_t ranks = 1; ///< 0, with a machine: all its devices
   Pins pins;
-  std::string machine;           ///< built-in name or file; empty: no search
-  std::string dumpProblem;       ///< file for the planning problem as JSON; empty: none
-  std::string memoryBudget;      ///< "", bytes ("12GiB") or ratio of the peak ("0.5")
+  std::string machine;      ///< built-in name or file; empty: no search
+  std::string dumpProblem;  ///< file for the planning problem as JSON; empty: none
+  std::string memoryBudget; ///< "", bytes ("12GiB") or ratio of the peak ("0.5")
   unsigned jobs = 2;
-  std::string cacheFolder;       ///< compiled kernels; empty = the user's cache
+  std::string cacheFolder;                 ///< compiled kernels; empty = the user's cache
   std::vector<std::string> libraryFolders; ///< where else to look for NVRTC (a Python environment)
   bool externalWeights = false;
   bool followLinks = false;
   bool remarks = false;
-  bool verify = true;            ///< run phase verifiers
+  bool verify = true; ///< run phase verifiers
 };
 
 /// Stops of the pipeline, in order.

@@ -92,9 +92,9 @@ graph::WeightDataOp ModelConverter::weightData(frontend::InitializerOp op) {
     symbol += ".weight";
   }
   return entryOf = graph::WeightDataOp::create(
-      builder, op.getLoc(), symbol, cast<RankedTensorType>(op.getType()),
-      static_cast<int64_t>(*op.getFile()), static_cast<int64_t>(*op.getOffset()),
-      static_cast<int64_t>(*op.getBytes()));
+             builder, op.getLoc(), symbol, cast<RankedTensorType>(op.getType()),
+             static_cast<int64_t>(*op.getFile()), static_cast<int64_t>(*op.getOffset()),
+             static_cast<int64_t>(*op.getBytes()));
 }
 
 Value ModelConverter::stateArgument(frontend::InitializerOp op, RankedTensorType type) {
@@ -157,10 +157,35 @@ Value ModelConverter::stepCounter() {
   return counter;
 }
 
+/// What the file says about an output is not used; where it contradicts what is computed, one of
+/// them is a mistake.
+void ModelConverter::compareDeclared(StringRef name, unsigned index, ArrayAttr dims,
+                                     Value computed) {
+  auto all = source->getAttrOfType<ArrayAttr>(frontend::declaredAttr);
+  auto declared = all ? dyn_cast<TensorType>(cast<TypeAttr>(all[index]).getValue()) : TensorType();
+  if (!declared)
+    return;
+  RankedTensorType type = typeOf(computed);
+  bool same = declared.getElementType() == type.getElementType();
+  if (declared.hasRank() && declared.getRank() != type.getRank())
+    same = false;
+  else if (declared.hasRank())
+    for (auto [d, written] : llvm::enumerate(declared.getShape())) {
+      auto bound = profile.sizes.find(cast<StringAttr>(dims[d]).getValue().str());
+      int64_t size =
+          ShapedType::isDynamic(written) && bound != profile.sizes.end() ? bound->second : written;
+      same &= ShapedType::isDynamic(size) || size == type.getDimSize(static_cast<unsigned>(d));
+    }
+  if (!same)
+    emitWarning(source.getLoc()) << "output '" << name << "' is declared as " << declared
+                                 << ", the model computes " << type
+                                 << ", which is used; correct the declaration or the model";
+}
+
 bool ModelConverter::makeResults(frontend::YieldOp yield) {
   bool fine = true;
-  for (auto [value, nameAttr, dims] :
-       llvm::zip(yield.getValues(), source.getOutputs(), source.getOutputDims())) {
+  for (auto [index, value, nameAttr, dims] :
+       llvm::enumerate(yield.getValues(), source.getOutputs(), source.getOutputDims())) {
     StringRef name = cast<StringAttr>(nameAttr).getValue();
     Value converted = valueOf(value);
     if (!converted) {
@@ -175,6 +200,7 @@ bool ModelConverter::makeResults(frontend::YieldOp yield) {
       continue;
     }
     auto names = cast<ArrayAttr>(dims);
+    compareDeclared(name, index, names, converted);
     bool useful =
         static_cast<int64_t>(names.size()) == rankOf(converted) &&
         llvm::any_of(names, [](Attribute a) { return !cast<StringAttr>(a).getValue().empty(); });

@@ -68,7 +68,28 @@ static StringRef opaqueWhat(Value value) {
   return type ? type.getWhat() : "";
 }
 
+static std::string operatorName(frontend::NodeOp node) {
+  StringRef kind = node.getKind();
+  kind.consume_front("onnx.");
+  return (node.getDomain().empty() ? Twine(kind) : node.getDomain() + "." + kind).str();
+}
+
+/// Whatever is wrong at a node (a verifier's rule, too) is mended where the model is made: a note
+/// says so.
+static LogicalResult addRemedy(Diagnostic &diagnostic, frontend::NodeOp node) {
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+    return failure();
+  for (Diagnostic &note : diagnostic.getNotes())
+    if (StringRef(note.str()).starts_with("remedy: "))
+      return failure(); // an inner node's
+  diagnostic.attachNote() << "remedy: correct node '" << node.getNode() << "' ("
+                          << operatorName(node) << ") or what feeds it, and export the model again";
+  return failure(); // go on to who prints it
+}
+
 bool ModelConverter::convertNode(frontend::NodeOp node) {
+  ScopedDiagnosticHandler remedies(module.getContext(),
+                                   [&](Diagnostic &d) { return addRemedy(d, node); });
   auto poison = [&] {
     for (Value result : node.getResults())
       values[result] = Value();
@@ -154,12 +175,6 @@ std::optional<SmallVector<Value>> ModelConverter::convertBody(Region &body,
     fine &= bool(results.back());
   }
   return fine ? std::optional(results) : std::nullopt;
-}
-
-static std::string operatorName(frontend::NodeOp node) {
-  StringRef kind = node.getKind();
-  kind.consume_front("onnx.");
-  return (node.getDomain().empty() ? Twine(kind) : node.getDomain() + "." + kind).str();
 }
 
 void ModelConverter::reportMissing(frontend::NodeOp node, const Twine &reason) {

@@ -51,6 +51,7 @@ private:
   Value weight(frontend::InitializerOp op);
   Value stateArgument(frontend::InitializerOp op, RankedTensorType type);
   bool makeResults(frontend::YieldOp yield);
+  void compareDeclared(llvm::StringRef name, unsigned index, mlir::ArrayAttr dims, Value computed);
   void finishFunction(llvm::StringRef name, bool withProfile);
   graph::WeightDataOp weightData(frontend::InitializerOp op);
   mlir::DictionaryAttr valueAttributes(llvm::StringRef name, llvm::StringRef kind,

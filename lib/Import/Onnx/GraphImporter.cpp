@@ -143,20 +143,21 @@ OwningOpRef<ModuleOp> GraphImporter::importModel() {
   importInputs(graph, scope);
   importInitializers(model.graph(), /*isMain=*/true, scope);
   importNodes(model.graph().node(), model.graph().name(), scope, around);
-  SmallVector<Attribute> names, allDims;
+  SmallVector<Attribute> names, allDims, declared;
   SmallVector<Value> values;
   if (model.graph().output().empty())
     error(fileLocation,
           "graph '" + model.graph().name() + "' has no outputs; a model computes at least one");
   for (const auto &output : model.graph().output()) {
     SmallVector<Attribute> dims;
-    typeOf(output.type(), output.name(), &dims);
+    declared.push_back(TypeAttr::get(typeOf(output.type(), output.name(), &dims)));
     names.push_back(builder.getStringAttr(output.name()));
     allDims.push_back(builder.getArrayAttr(dims));
     values.push_back(outputOf(output.name(), model.graph().name(), scope));
   }
   graph.setOutputsAttr(builder.getArrayAttr(names));
   graph.setOutputDimsAttr(builder.getArrayAttr(allDims));
+  graph->setAttr(frontend::declaredAttr, builder.getArrayAttr(declared));
   frontend::YieldOp::create(builder, fileLocation, values);
 
   SmallVector<StringRef> fileNames(files.begin(), files.end());

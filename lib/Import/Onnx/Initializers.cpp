@@ -78,7 +78,7 @@ void GraphImporter::importInitializer(const ::onnx::TensorProto &tensor, const S
   bool plain = span && (span->bytes == need || tensor.has_raw_data());
   if (span && !plain)
     return fail("has " + Twine(span->bytes) + " bytes of data; its dims and type take " +
-                Twine(need));
+                Twine(need) + ": correct one of them");
   if (span && (!small || options.keepAllByReference))
     return reference(fileName, span->offset);
   HostTensor value;

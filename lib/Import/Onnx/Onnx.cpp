@@ -39,7 +39,7 @@ OnnxModel gpucc::importOnnxBytes(MLIRContext *context, StringRef bytes, StringRe
   std::string problem;
   if (!slimModel(bytes, slim, problem)) {
     emitError(where) << "is no ONNX model: " << problem
-                     << "; the file is cut short, or of another kind";
+                     << "; the file is cut short, or of another kind: export or download it again";
     return result;
   }
   ::onnx::ModelProto model;

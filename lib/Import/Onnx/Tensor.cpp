@@ -65,7 +65,8 @@ bool onnx_import::tensorShape(const TensorProto &tensor, std::vector<int64_t> &s
   int64_t count = 1;
   for (int64_t d : shape) {
     if (d < 0) {
-      error = "has the negative dimension " + std::to_string(d);
+      error = "has the negative dimension " + std::to_string(d) +
+              "; sizes are 0 or more: correct its dims";
       return false;
     }
     if (!empty && MulOverflow(count, d, count)) {
@@ -99,7 +100,7 @@ static bool copyField(const Field &field, int64_t count, StringRef name, std::st
 static bool decodeRaw(StringRef raw, HostTensor &result, std::string &error) {
   if (static_cast<int64_t>(raw.size()) != result.byteSize()) {
     error = "has " + std::to_string(raw.size()) + " bytes of raw_data; its dims and type take " +
-            std::to_string(result.byteSize());
+            std::to_string(result.byteSize()) + ": correct one of them";
     return false;
   }
   if (!raw.empty())
@@ -148,7 +149,7 @@ bool onnx_import::decodeTensor(const TensorProto &tensor, std::optional<StringRe
   uint64_t available = raw ? raw->size() : tensor.ByteSizeLong();
   if (static_cast<uint64_t>(byteSize(*type, count)) > (available + 16) * 16) {
     error = "has " + std::to_string(count) + " elements by its dims, but its payload has " +
-            std::to_string(available) + " bytes";
+            std::to_string(available) + " bytes: correct one of them";
     return false;
   }
   result = HostTensor(*type, shape);

@@ -1,6 +1,7 @@
 //===- CodeTypes.cpp - element types that have code -----------------------===//
 #include "CodeTypes.h"
 
+#include "dialects/Graph/Graph.h"
 #include "gpucc/Support/Types.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -39,4 +40,36 @@ LogicalResult gpucc::verifyCudaTypes(ModuleOp module) {
                             << " (there is for f64, f32, f16, bf16, i1 and integers of 8 to 64 "
                                "bits; the host target has it); used by: "
                             << where;
+}
+
+/// What of sm_80 an op needs, "" when nothing.
+static std::string needOfSm80(Operation &op) {
+  auto contract = dyn_cast<graph::ContractOp>(op);
+  for (Type type : llvm::concat<Type>(llvm::to_vector(op.getOperandTypes()),
+                                      llvm::to_vector(op.getResultTypes())))
+    if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+      if (tensor.getElementType().isBF16())
+        return "values of type bf16";
+      if (contract && tensor.getElementType().isF16())
+        return "matrix products of type f16";
+    }
+  return contract && contract.getPrecision() == graph::Precision::Tf32
+             ? "matrix products of type tf32"
+             : "";
+}
+
+LogicalResult gpucc::verifyArchitectures(ModuleOp module, const std::vector<std::string> &archs) {
+  auto old = llvm::find(archs, "sm_75");
+  if (old == archs.end())
+    return success();
+  WalkResult found = module.walk([&](Operation *op) {
+    std::string need = needOfSm80(*op);
+    if (need.empty())
+      return WalkResult::advance();
+    op->emitError() << *old << " has no " << need
+                    << "; sm_80 and newer have: compile with --precision f32, or leave " << *old
+                    << " out of --target";
+    return WalkResult::interrupt();
+  });
+  return failure(found.wasInterrupted());
 }

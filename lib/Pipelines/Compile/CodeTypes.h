@@ -4,11 +4,20 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <string>
+#include <vector>
+
 namespace gpucc {
 
 /// The graph dialect, the reference evaluator and the host know more element types than the CUDA
 /// printer: f8 and 4-bit integers. Emits one error that names every op with such a value.
 mlir::LogicalResult verifyCudaTypes(mlir::ModuleOp module);
+
+/// Architectures before sm_80 have no bf16, and neither cp.async nor the mma.sync forms that
+/// products of f16, bf16 and tf32 use. Emits one error that names the architecture and the first op
+/// that needs more.
+mlir::LogicalResult verifyArchitectures(mlir::ModuleOp module,
+                                        const std::vector<std::string> &archs);
 
 } // namespace gpucc
 

@@ -173,7 +173,9 @@ int Compilation::runTo(Phase phase) {
   for (int next = static_cast<int>(s.reached) + 1; next <= static_cast<int>(phase); ++next) {
     auto nextPhase = static_cast<Phase>(next);
     s.say(std::string("phase ") + name(nextPhase));
-    if (nextPhase == Phase::Fuse && s.options.target.cuda && failed(verifyCudaTypes(*s.module)))
+    if (nextPhase == Phase::Fuse && s.options.target.cuda &&
+        (failed(verifyCudaTypes(*s.module)) ||
+         failed(verifyArchitectures(*s.module, s.options.target.archs))))
       return 3;
     PassManager pm(s.context.get());
     buildPhase(pm, nextPhase, s.options);
@@ -199,7 +201,7 @@ static LogicalResult finishPlan(ModuleOp module, const CompileOptions &options,
       k.launches += k.name == launch.getKernel();
   });
   PlanOptions plan;
-  plan.producer = "gpucc 0.1.0";
+  plan.producer = "gpucc " GPUCC_VERSION;
   plan.model = llvm::sys::path::stem(options.model).str();
   plan.modelFolder = folder;
   plan.cuda = options.target.cuda;
@@ -231,7 +233,8 @@ int gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
   registerAllDialects(registry);
   cuda::registerCudaTarget(registry);
   module.getContext()->appendDialectRegistry(registry);
-  if (options.target.cuda && failed(verifyCudaTypes(module)))
+  if (options.target.cuda && (failed(verifyCudaTypes(module)) ||
+                              failed(verifyArchitectures(module, options.target.archs))))
     return 3;
   PassManager pm(module.getContext());
   for (Phase phase : {Phase::Graph, Phase::Fuse, Phase::Kernel, Phase::Sched, Phase::Plan})

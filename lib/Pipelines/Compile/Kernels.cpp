@@ -4,13 +4,10 @@
 #include "dialects/Kernel/Kernel.h"
 #include "gpucc/Target/Cuda/Cubin.h"
 #include "gpucc/Target/Cuda/Emit.h"
-#include "gpucc/Target/Cuda/Toolchain.h"
+#include "gpucc/Target/Cuda/KernelCompiler.h"
 #include "gpucc/Target/Host/Host.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
-
-#include <atomic>
-#include <thread>
 
 using namespace mlir;
 using namespace gpucc;
@@ -55,108 +52,76 @@ public:
         cache(kernelCacheFolder(options)) {}
 
   LogicalResult run() {
-    if (failed(openTools()) || failed(emit()))
+    cuda::KernelCompilerOptions compilers;
+    compilers.architectures = options.target.archs;
+    compilers.cacheFolder = cache;
+    compilers.nvrtcSearchFolders = options.libraryFolders;
+    compilers.jobs = options.jobs;
+    std::string error;
+    auto compiler = cuda::KernelCompiler::open(compilers, error);
+    if (!compiler)
+      return module.emitError() << "cannot compile for " << options.target.dump() << ": " << error;
+    if (failed(emit()))
       return failure();
-    compile();
-    return collect();
+    std::vector<std::string> texts;
+    for (const cuda::CudaKernel &kernel : kernels)
+      texts.push_back(kernel.text);
+    return collect(compiler->compile(texts));
   }
 
 private:
-  /// One text for one architecture.
-  struct Job {
-    size_t kernel;
-    std::string arch;
-    cuda::Code code;
-  };
-
-  LogicalResult openTools() {
-    std::string error;
-    for (const std::string &arch : options.target.archs) {
-      if (arch == "simt" && !simt)
-        simt = cuda::SimtCompiler::open("", cache, error);
-      else if (arch != "simt" && !nvrtc)
-        nvrtc = cuda::NvrtcLibrary::open("", error, options.libraryFolders);
-      if ((arch == "simt" && !simt) || (arch != "simt" && !nvrtc))
-        return module.emitError() << "cannot compile for " << arch << ": " << error;
-    }
-    return success();
-  }
-
   LogicalResult emit() {
     for (auto func : module.getOps<kernel::FuncOp>()) {
       FailureOr<cuda::CudaKernel> kernel = cuda::emitCuda(func);
       if (failed(kernel))
         return failure();
-      for (const std::string &arch : options.target.archs)
-        jobs.push_back({kernels.size(), arch, {}});
       kernels.push_back(std::move(*kernel));
       functions.push_back(func);
     }
     return success();
   }
 
-  /// Each job writes its own result: the order in which they end does not show.
-  void compile() {
-    std::atomic<size_t> next = 0;
-    auto work = [&] {
-      for (size_t i; (i = next++) < jobs.size();) {
-        Job &job = jobs[i];
-        cuda::CompileOptions compileOptions;
-        compileOptions.cacheFolder = cache;
-        const std::string &text = kernels[job.kernel].text;
-        job.code = job.arch == "simt" ? simt->compile(text, compileOptions)
-                                      : nvrtc->compile(text, job.arch, compileOptions);
-      }
-    };
-    std::vector<std::thread> threads;
-    for (unsigned i = 1; i < options.jobs; ++i)
-      threads.emplace_back(work);
-    work();
-    for (std::thread &t : threads)
-      t.join();
-  }
-
-  LogicalResult collect() {
-    for (const cuda::CudaKernel &kernel : kernels) {
+  LogicalResult collect(cuda::CompiledKernels compiled) {
+    for (auto [k, kernel] : llvm::enumerate(kernels)) {
       code.kernels.push_back({kernel.name, kernel.text, {}});
       reports.push_back({kernel.name, kernel.text, 0, {}});
-    }
-    for (Job &job : jobs) {
-      const cuda::CudaKernel &kernel = kernels[job.kernel];
-      if (!job.code.ok)
-        return functions[job.kernel].emitError()
-               << "kernel '" << kernel.name << "' does not compile for " << job.arch << ":\n"
-               << job.code.log;
-      KernelVariantCode variant;
-      variant.blob = code.blobs.size();
-      variant.symbol = kernel.name;
-      for (int d = 0; d < 3; ++d) {
-        variant.grid[d] = static_cast<uint32_t>(kernel.grid[d]);
-        variant.block[d] = static_cast<uint32_t>(kernel.block[d]);
+      for (auto [a, arch] : llvm::enumerate(options.target.archs)) {
+        cuda::Code &result = compiled.code[k][a];
+        if (!result.ok)
+          return functions[k].emitError()
+                 << "kernel '" << kernel.name << "' does not compile for " << arch << ":\n"
+                 << result.log;
+        KernelVariantCode variant;
+        variant.blob = code.blobs.size();
+        variant.symbol = kernel.name;
+        for (int d = 0; d < 3; ++d) {
+          variant.grid[d] = static_cast<uint32_t>(kernel.grid[d]);
+          variant.block[d] = static_cast<uint32_t>(kernel.block[d]);
+        }
+        variant.sharedBytes = static_cast<uint32_t>(kernel.sharedBytes);
+        variant.registers = report(k, arch, result);
+        code.kernels[k].variants.push_back(variant);
+        code.blobs.push_back({arch == "simt" ? CodeBlob::Kind::SimtImage : CodeBlob::Kind::Cubin,
+                              arch, std::move(result.bytes)});
       }
-      variant.sharedBytes = static_cast<uint32_t>(kernel.sharedBytes);
-      variant.registers = report(job);
-      code.kernels[job.kernel].variants.push_back(variant);
-      code.blobs.push_back({job.arch == "simt" ? CodeBlob::Kind::SimtImage : CodeBlob::Kind::Cubin,
-                            job.arch, std::move(job.code.bytes)});
     }
     return success();
   }
 
   /// What the cubin says of itself; its registers.
-  uint32_t report(const Job &job) {
+  uint32_t report(size_t kernel, const std::string &arch, const cuda::Code &result) {
     KernelReport::Variant v;
-    v.arch = job.arch;
-    if (job.arch != "simt") {
-      cuda::CubinInfo info = cuda::readCubin(job.code.bytes);
-      if (const cuda::KernelInfo *k = info.find(kernels[job.kernel].name)) {
+    v.arch = arch;
+    if (arch != "simt") {
+      cuda::CubinInfo info = cuda::readCubin(result.bytes);
+      if (const cuda::KernelInfo *k = info.find(kernels[kernel].name)) {
         v.registers = k->registers;
         v.spillBytes = k->spills() ? std::max(k->stackBytes, 1u) : 0;
         v.sharedBytes = k->sharedBytes;
         v.matrixInstructions = (*k)[cuda::Instruction::HMMA] + (*k)[cuda::Instruction::HGMMA];
       }
     }
-    reports[job.kernel].variants.push_back(v);
+    reports[kernel].variants.push_back(v);
     return v.registers;
   }
 
@@ -165,11 +130,8 @@ private:
   KernelCode &code;
   std::vector<KernelReport> &reports;
   std::string cache;
-  std::shared_ptr<cuda::NvrtcLibrary> nvrtc;
-  std::shared_ptr<cuda::SimtCompiler> simt;
   std::vector<cuda::CudaKernel> kernels;
   std::vector<kernel::FuncOp> functions;
-  std::vector<Job> jobs;
 };
 
 } // namespace

@@ -169,6 +169,15 @@ private:
         t->source_shape = shape->vec();
       if (auto start = op.getSourceBase())
         t->source_base = start->vec();
+      // Of module attributes that differentiation sets: see docs/conventions.md, 6.
+      auto number = [&](StringRef key) {
+        auto attr = program->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(key);
+        return attr ? attr.getInt() : 0;
+      };
+      if (t->role == fb::Role::label) {
+        t->classes = number("base.label_classes");
+        t->ignored = number("base.ignored_label");
+      }
       plan.tensors.push_back(std::move(t));
     }
     auto v = std::make_unique<fb::TensorViewT>();

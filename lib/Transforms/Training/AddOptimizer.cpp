@@ -2,11 +2,10 @@
 //
 // @update in five lines, for each trainable parameter p with accumulator a:
 //
-//   g      = a / count
-//   norm   = sqrt(sum over all p of sum(g²));   g *= min(1, clip / (norm + 1e-6))
-//   lr     = schedule(step)
-//   p, ... = sgd or adamw (p, g, lr, ...)
-//   a, loss and count accumulators, micro = 0;   step += 1
+//   g      = a / max(count, 1)                      a step whose labels are all ignored: 0, as
+//   PyTorch norm   = sqrt(sum over all p of sum(g²));   g *= min(1, clip / (norm + 1e-6)) lr     =
+//   schedule(step) p, ... = sgd or adamw (p, g, lr, ...) a, loss and count accumulators, micro = 0;
+//   step += 1
 //
 // Bias corrections and the schedule are computed in f64 from the step counter,
 // as PyTorch does with Python floats; tensors stay in f32.
@@ -122,8 +121,9 @@ private:
   }
 
   void meanGradients() {
+    Value counted = g.binary(graph::BinaryKind::Max, count.value, g.like(count.value, 1.0));
     for (Parameter &p : parameters)
-      p.gradient = g.div(p.accumulator.value, spread(count.value, p.accumulator.value));
+      p.gradient = g.div(p.accumulator.value, spread(counted, p.accumulator.value));
   }
 
   void clip() {

@@ -119,7 +119,8 @@ private:
       known += (known.empty() ? "" : ", ") + result.str();
     }
     return f.emitError() << "the loss wants output '" << name
-                         << "'; the model's outputs are: " << known;
+                         << "'; the model's outputs are: " << known
+                         << "; choose one of them, as --loss output:NAME";
   }
 
   FailureOr<Loss> buildLoss() {
@@ -205,6 +206,10 @@ private:
       return f.emitError()
              << "cross-entropy takes logits with a class dimension; the output has type " << type;
     auto labels = RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type());
+    // The runtime refuses other labels: they would train silently toward no class.
+    auto module = f->getParentOfType<ModuleOp>();
+    module->setAttr("base.label_classes", builder.getI64IntegerAttr(type.getShape().back()));
+    module->setAttr("base.ignored_label", builder.getI64IntegerAttr(ignoreIndex));
     auto op = graph::CrossEntropyOp::create(builder, g.loc, y, labelArgument(labels),
                                             static_cast<uint64_t>(ignoreIndex));
     return Loss{op.getLoss(), op.getCount()};

@@ -29,6 +29,7 @@ public:
   uint32_t size() const { return static_cast<uint32_t>(sessions.size()); }
   Session &rank(uint32_t index) { return sessions[index]; }
   const Plan &plan() const { return *opened; }
+  const std::string &driver() const { return driverName; }
 
   Status useProfile(uint32_t profile);
   uint32_t profile() const { return current; }
@@ -66,6 +67,7 @@ private:
   std::vector<char> cutPiece(uint32_t piece, const Array &whole) const;
   void pastePiece(uint32_t piece, const std::vector<char> &part, Array &whole) const;
   const Plan *opened = nullptr;
+  std::string driverName;
   World world; ///< before the sessions: freed after them
   std::vector<Session> sessions;
   uint32_t current = 0;

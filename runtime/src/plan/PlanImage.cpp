@@ -49,12 +49,14 @@ PlanImage::~PlanImage() { std::free(copy); }
 Status PlanImage::load() {
   PlanHeader header;
   if (size < sizeof(header))
-    return GPUCC_RT_FAIL(Code::invalidPlan, "not a gpucc plan: ", size,
-                         " bytes, the header alone has ", sizeof(header),
-                         "; the file is empty or was cut off");
+    return GPUCC_RT_FAIL(
+        Code::invalidPlan, "not a gpucc plan: ", size, " bytes, the header alone has ",
+        sizeof(header),
+        "; the file is empty or was cut off: copy it again or compile the model again");
   std::memcpy(&header, data, sizeof(header));
   if (std::memcmp(header.magic, planMagic, sizeof(planMagic)) != 0)
-    return GPUCC_RT_FAIL(Code::invalidPlan, "not a gpucc plan: it does not begin with 'GPUCCPLN'");
+    return GPUCC_RT_FAIL(Code::invalidPlan, "not a gpucc plan: it does not begin with 'GPUCCPLN'; "
+                                            "give a file that gpucc compile wrote");
   if (header.major != planMajorVersion)
     return GPUCC_RT_FAIL(Code::invalidPlan, "plan format ", header.major, ".", header.minor,
                          ", this runtime reads format ", planMajorVersion,
@@ -64,18 +66,21 @@ Status PlanImage::load() {
                          ".", header.minimumMinor, " or later, this one is ", planMajorVersion, ".",
                          planMinorVersion, "; update the runtime or recompile the model");
   if (header.fileSize != size)
-    return GPUCC_RT_FAIL(Code::invalidPlan, "the plan has ", size, " bytes, its header says ",
-                         header.fileSize, "; the file was cut off or overwritten");
+    return GPUCC_RT_FAIL(
+        Code::invalidPlan, "the plan has ", size, " bytes, its header says ", header.fileSize,
+        "; the file was cut off or overwritten: copy it again or compile the model again");
   if (header.indexOffset != sizeof(header) || header.indexSize > size - sizeof(header) ||
       header.blobOffset % planBlobAlignment != 0 || header.blobOffset > size ||
       header.blobOffset < sizeof(header) + header.indexSize)
     return GPUCC_RT_FAIL(Code::invalidPlan, "damaged header: index at ", header.indexOffset, " of ",
                          header.indexSize, " bytes and blobs at ", header.blobOffset,
-                         " do not fit into ", size, " bytes");
+                         " do not fit into ", size,
+                         " bytes; copy the file again or compile the model again");
   const char *index = data + header.indexOffset;
   if (xxh64(index, header.indexSize) != header.indexHash)
     return GPUCC_RT_FAIL(Code::invalidPlan,
-                         "the plan is damaged: its index does not have the hash in the header");
+                         "the plan is damaged: its index does not have the hash in the header; "
+                         "copy the file again or compile the model again");
   GPUCC_RT_TRY(verifyIndex(index, header.indexSize, size - header.blobOffset));
   root = plan::GetPlan(index);
   blobSection = header.blobOffset;
@@ -92,5 +97,6 @@ Status PlanImage::checkBlob(uint32_t id) const {
     return {};
   return GPUCC_RT_FAIL(Code::invalidPlan, planName, ": blob ", id, " (",
                        plan::EnumNameBlobKind(blob.kind()), ", ", blob.size(),
-                       " bytes) does not have its hash; the file is damaged");
+                       " bytes) does not have its hash; the file is damaged: copy it again or "
+                       "compile the model again");
 }

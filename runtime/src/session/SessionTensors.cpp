@@ -4,6 +4,8 @@
 
 #include "plan/Profiles.h"
 
+#include <cstring>
+
 using namespace gpucc::rt;
 
 LocalView Session::makeView(const plan::TensorView &view) const {
@@ -54,11 +56,30 @@ static Status checkBytes(const LocalView &view, uint64_t bytes) {
                        view.globalBytes, " bytes; given were ", bytes);
 }
 
+/// A label beyond the classes would train toward none of them, silently.
+static Status checkLabels(const LocalView &view, const void *data) {
+  const plan::Tensor &tensor = *view.tensor;
+  if (tensor.classes() <= 0 || tensor.dtype() != plan::DType::i64)
+    return {};
+  for (int64_t i = 0, count = elementCount(view.global); i < count; ++i) {
+    int64_t label;
+    std::memcpy(&label, static_cast<const char *>(data) + i * sizeof(label), sizeof(label));
+    if ((label < 0 || label >= tensor.classes()) && label != tensor.ignored())
+      return GPUCC_RT_FAIL(
+          Code::invalidArgument, "'", tensor.name()->c_str(), "': element ", i, " is ", label,
+          "; the model has ", tensor.classes(), " classes, so 0 to ", tensor.classes() - 1, " and ",
+          tensor.ignored(),
+          " (ignored) are allowed; correct the labels, or compile with --ignore-index");
+  }
+  return {};
+}
+
 Status Session::write(const std::string &name, const void *data, uint64_t bytes) {
   GPUCC_RT_TRY(checkUsable());
   LocalView view;
   GPUCC_RT_TRY(find(name, view));
   GPUCC_RT_TRY(checkBytes(view, bytes));
+  GPUCC_RT_TRY(checkLabels(view, data));
   GPUCC_RT_TRY(wait());
   return writePart(view, static_cast<const char *>(data));
 }

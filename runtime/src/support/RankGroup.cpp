@@ -30,6 +30,7 @@ Status RankGroup::open(const Plan &plan, const GroupOptions &options) {
   current = options.profile;
   uint32_t ranks = plan.info().ranks;
   std::string driver = options.driver.empty() ? plan.info().target : options.driver;
+  driverName = driver;
   if (ranks > 1)
     if (Status status = World::create(driver == "cuda" ? "nccl" : "threads", ranks,
                                       options.watchdogSeconds, world))

@@ -111,6 +111,10 @@ rt::Status Loop::openFeeds() {
   if (!group.plan().info().training)
     return GPUCC_RT_FAIL(Code::invalidArgument, "the plan has no training step; compile with "
                                                 "--train");
+  if (group.driver() == "null")
+    return GPUCC_RT_FAIL(Code::invalidArgument,
+                         "driver 'null' computes nothing, so it would save zeros as state; host "
+                         "and cuda are allowed: leave --driver out");
   uint32_t count = group.plan().info().tensors;
   converted.reserve(count);
   for (uint32_t t = 0; t < count; ++t) {

@@ -2,6 +2,7 @@
 //-----------------------------------------------===//
 #include "support/Zip.h"
 
+#include <algorithm>
 #include <cstring>
 #include <zlib.h>
 
@@ -167,7 +168,10 @@ Status gpucc::rt::makeZip(const std::vector<ZipMember> &members, std::vector<cha
   // The fields that local header and directory share, from "version needed" on. 1980-01-01, no
   // time.
   auto common = [&](const ZipMember &member, const Placed &p) {
-    put(uint16_t(20)), put(uint16_t(0)), put(uint16_t(0)), put(uint16_t(0)), put(uint16_t(0x21));
+    // Flag bit 11: the name is UTF-8. Without it a reader takes it for code page 437.
+    bool ascii = std::all_of(member.name.begin(), member.name.end(), [](char c) { return c >= 0; });
+    put(uint16_t(20)), put(uint16_t(ascii ? 0 : 0x0800)), put(uint16_t(0)), put(uint16_t(0)),
+        put(uint16_t(0x21));
     put(p.crc), put(p.size), put(p.size);
     put(uint16_t(member.name.size())), put(uint16_t(0));
   };

@@ -1,8 +1,10 @@
 //===- FusedRun.cpp - a function through fusion, kernels and machine code -===//
 #include "FusedRun.h"
 
+#include "../../emulation/KernelFixture.h"
 #include "dialects/Kernel/Kernel.h"
 #include "gpucc/Conversion/GraphToKernel/Passes.h"
+#include "gpucc/Target/Cuda/Emit.h"
 #include "gpucc/Target/Host/Host.h"
 #include "gpucc/Transforms/Fusion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,11 +26,60 @@ void gpucc::test::registerForFusedRun(DialectRegistry &registry) {
   registry
       .insert<base::BaseDialect, graph::GraphDialect, kernel::KernelDialect, func::FuncDialect>();
   host::registerHostTarget(registry);
+  cuda::registerCudaTarget(registry);
 }
 
+static int64_t cudaKernels = 0;
+int64_t gpucc::test::executedCudaKernels() { return cudaKernels; }
+
 namespace {
+/// What runs the kernels of a module.
+struct Runner {
+  virtual ~Runner() = default;
+  /// `args` and `bytes` of the views; what is wrong, or "".
+  virtual std::string run(StringRef name, ArrayRef<void *> args, ArrayRef<int64_t> bytes) const = 0;
+};
+
+/// The CUDA text of each kernel on the SIMT executor.
+class CudaText : public Runner {
+public:
+  explicit CudaText(ModuleOp kernels) {
+    for (auto func : kernels.getOps<kernel::FuncOp>())
+      if (auto kernel = cuda::emitCuda(func); succeeded(kernel))
+        texts[func.getSymName()] = *kernel;
+  }
+
+  std::string run(StringRef name, ArrayRef<void *> args, ArrayRef<int64_t> bytes) const override {
+    auto it = texts.find(name);
+    if (it == texts.end())
+      return ("no CUDA text for kernel " + name).str();
+    const cuda::CudaKernel &k = it->second;
+    SimtProgram program(k.text, k.name);
+    if (!program.kernel.entry)
+      return "the CUDA text does not compile:\n" + k.text;
+    rt::simt::MemoryMap memory;
+    SmallVector<void *> values(args), pointers;
+    for (size_t i = 0; i < values.size(); ++i)
+      if (llvm::find(ArrayRef(values).take_front(i), values[i]) ==
+          values.begin() + i) // once, where shared in place
+        memory.add(values[i], static_cast<size_t>(bytes[i]), "view");
+    for (void *&value : values)
+      pointers.push_back(&value);
+    auto dim = [](const std::array<int64_t, 3> &d) {
+      return rt::simt::Dim3{unsigned(d[0]), unsigned(d[1]), unsigned(d[2])};
+    };
+    auto findings = program.executor.launch(program.kernel, dim(k.grid), dim(k.block), 0,
+                                            pointers.data(), memory, {});
+    ++cudaKernels;
+    return findings.empty() ? "" : textOf(findings) + k.text;
+  }
+
+private:
+  llvm::StringMap<cuda::CudaKernel> texts;
+};
+
 /// A loaded image; unloads it at the end.
-class Image {
+class Image : public Runner {
 public:
   explicit Image(const host::HostImage &image) : image(image) {
     char path[] = "/tmp/gpucc-fused-run-XXXXXX";
@@ -50,7 +101,7 @@ public:
   bool isLoaded() const { return handle != nullptr; }
   std::string error;
 
-  void run(StringRef name, ArrayRef<void *> args) const {
+  std::string run(StringRef name, ArrayRef<void *> args, ArrayRef<int64_t>) const override {
     using Kernel = void (*)(void **, int64_t, int64_t);
     auto kernel = reinterpret_cast<Kernel>(dlsym(handle, name.str().c_str()));
     int64_t programs = 0;
@@ -60,6 +111,7 @@ public:
     SmallVector<void *> list(args);
     kernel(list.data(), 0, programs / 2); // as two threads would
     kernel(list.data(), programs / 2, programs);
+    return "";
   }
 
 private:
@@ -129,7 +181,7 @@ std::string compare(ArrayRef<HostTensor> got, ArrayRef<HostTensor> want, StringR
 }
 
 FailureOr<SmallVector<HostTensor>> runFunction(func::FuncOp function, ArrayRef<HostTensor> inputs,
-                                               const Image &image) {
+                                               const Runner &runner) {
   DenseMap<Value, HostTensor> values;
   for (auto [argument, tensor] : llvm::zip_equal(function.getArguments(), inputs))
     values[argument] = tensor;
@@ -149,13 +201,16 @@ FailureOr<SmallVector<HostTensor>> runFunction(func::FuncOp function, ArrayRef<H
     }
     std::vector<std::unique_ptr<Buffer>> buffers;
     SmallVector<void *> args;
+    SmallVector<int64_t> bytes;
     for (const HostTensor &t : operands) {
+      bytes.push_back(t.byteSize());
       buffers.push_back(std::make_unique<Buffer>(t.byteSize()));
       std::memcpy(buffers.back()->memory, t.bytes(), t.byteSize());
       args.push_back(buffers.back()->memory);
     }
     for (Value v : launch.getOutputs()) {
       HostTensor t(*toDType(getElementTypeOrSelf(v.getType())), toShape(v.getType()));
+      bytes.push_back(t.byteSize());
       buffers.push_back(std::make_unique<Buffer>(t.byteSize()));
       std::memset(buffers.back()->memory, 0xAB, t.byteSize());
       args.push_back(buffers.back()->memory);
@@ -165,7 +220,8 @@ FailureOr<SmallVector<HostTensor>> runFunction(func::FuncOp function, ArrayRef<H
     for (size_t p = 0; p < pairs.size(); p += 2)
       if (llvm::count(args, args[pairs[p]]) == 1)
         args[operands.size() + pairs[p + 1]] = args[pairs[p]];
-    image.run(launch.getKernel(), args);
+    if (std::string wrong = runner.run(launch.getKernel(), args, bytes); !wrong.empty())
+      return launch.emitError(wrong);
     for (auto [i, buffer] : llvm::enumerate(buffers))
       if (!buffer->isIntact())
         return launch.emitError("the kernel wrote outside of view ") << i;
@@ -237,16 +293,20 @@ std::string gpucc::test::checkFused(func::FuncOp function, ArrayRef<HostTensor> 
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(UnknownLoc::get(context));
   for (auto func : module->getOps<kernel::FuncOp>())
     kernels->push_back(func->clone());
+  auto runOn = [&](const Runner &runner, StringRef what) {
+    auto got = runFunction(main(), inputs, runner);
+    if (failed(got))
+      return fail("a kernel, or an op outside of kernels, does not run as " + what.str());
+    std::string d = compare(*got, *want, what, &options);
+    return d.empty() ? d : fail(d);
+  };
+  if (options.executeCuda)
+    return runOn(CudaText(*kernels), "CUDA text");
   host::HostImage image;
   if (!kernels->getBody()->empty() && failed(host::compileHostImage(*kernels, {}, image)))
     return fail("the kernels do not compile");
   Image loaded(image);
   if (!kernels->getBody()->empty() && !loaded.isLoaded())
     return fail("the image does not load: " + loaded.error);
-  auto got = runFunction(main(), inputs, loaded);
-  if (failed(got))
-    return fail("an op outside of kernels does not evaluate");
-  if (std::string d = compare(*got, *want, "machine code", &options); !d.empty())
-    return fail(d);
-  return "";
+  return runOn(loaded, "machine code");
 }

@@ -2,12 +2,12 @@
 //
 // The chain under test, against the evaluator at three points:
 //
-//   original ─prepare─► prepared ─fuse─► clusters ─outline─► kernels ─► host code
+//   original ─prepare─► prepared ─fuse─► clusters ─outline─► kernels ─► host code, or CUDA text
 //      │ tolerance        │ equal bits       │                 │ tolerance
 //      └──────────────────┴──────────────────┴─────────────────┘
 //
-// Launches run as machine code; what stays outside of clusters (library calls,
-// views) is evaluated.
+// Launches run as machine code, or as their CUDA text on the SIMT executor under its race, bounds
+// and barrier checks; what stays outside of clusters (library calls, views) is evaluated.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_TEST_CONVERSION_GRAPHTOKERNEL_FUSEDRUN_H
@@ -20,10 +20,14 @@ namespace gpucc::test {
 
 struct FusedRunOptions {
   std::string target = "host";
+  bool executeCuda = false; ///< with target "cuda": run the CUDA text instead of host code
   /// |a - b| <= tolerance * max(|b|, floor, max|B| / 100), per element type: f64, f32, narrower
   /// floats.
   double f64 = 1e-9, f32 = 2e-5, narrow = 2e-2, floor = 1e-2;
 };
+
+/// How many kernels checkFused has run as CUDA text in this process.
+int64_t executedCudaKernels();
 
 /// Empty when all comparisons hold; else what differs, where, and the IR that shows it.
 std::string checkFused(mlir::func::FuncOp function, llvm::ArrayRef<HostTensor> inputs,

@@ -70,7 +70,8 @@ TEST_P(Models, SoftmaxOfSpecialValues) {
 
 /// Padding never receives the gradient of a maximum, not even when all elements are -inf.
 TEST_P(Models, PoolGradOfInfinities) {
-  const char *text = R"(func.func @main(%x: tensor<1x1x5xf32>, %g: tensor<1x1x5xf32>) -> tensor<1x1x5xf32> {
+  const char *text =
+      R"(func.func @main(%x: tensor<1x1x5xf32>, %g: tensor<1x1x5xf32>) -> tensor<1x1x5xf32> {
     %0 = graph.pool_grad max %x, %g {window = array<i64: 3>, strides = array<i64: 1>, pads_low = array<i64: 1>, pads_high = array<i64: 1>, extra_high = array<i64: 0>, dilations = array<i64: 1>} : (tensor<1x1x5xf32>, tensor<1x1x5xf32>) -> tensor<1x1x5xf32>
     return %0 : tensor<1x1x5xf32>
   })";

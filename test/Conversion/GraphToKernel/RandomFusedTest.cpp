@@ -282,26 +282,48 @@ TEST_P(RandomFused, EqualTheEvaluator) {
 }
 
 /// The general generator of gpucc/Reference/RandomProgram.h, small tensors of every family of ops.
-TEST_P(RandomFused, EqualTheEvaluatorOnGeneralPrograms) {
+static void checkGeneralPrograms(FusedRunOptions options, uint64_t seeds) {
   DialectRegistry registry;
   registerForFusedRun(registry);
   MLIRContext context(registry);
   context.disableMultithreading();
   context.loadAllAvailableDialects();
-  FusedRunOptions options;
-  options.target = GetParam();
   options.f32 = 2e-4;
   options.floor = 0.1;
   options.narrow = 0.1;
   const char *first = std::getenv("GPUCC_TEST_SEED"), *count = std::getenv("GPUCC_TEST_SEEDS");
   uint64_t from = first ? std::strtoull(first, nullptr, 10) : 1;
-  uint64_t seeds = first ? 1 : count ? std::strtoull(count, nullptr, 10) : 40;
+  seeds = first ? 1 : count ? std::strtoull(count, nullptr, 10) : seeds;
   for (uint64_t seed = from; seed < from + seeds; ++seed) {
     OwningOpRef<ModuleOp> module = buildRandomProgram(&context, seed);
     auto main = module->lookupSymbol<func::FuncOp>("main");
     std::string difference = checkFused(main, randomArguments(main, seed), options);
     EXPECT_EQ(difference, "") << "seed " << seed;
   }
+  std::printf("random programs: %llu seeds as %s\n", static_cast<unsigned long long>(seeds),
+              options.executeCuda ? "executed CUDA text"
+                                  : (options.target + " kernels, run as host code").c_str());
+}
+
+TEST(RandomPrograms, EqualTheEvaluatorOnTheHost) { checkGeneralPrograms({}, 500); }
+
+TEST(RandomPrograms, EqualTheEvaluatorInCudaForm) {
+  FusedRunOptions options;
+  options.target = "cuda";
+  checkGeneralPrograms(options, 40);
+}
+
+TEST(RandomPrograms, EqualTheEvaluatorAsExecutedCudaText) {
+  FusedRunOptions options;
+  options.target = "cuda";
+  options.executeCuda = true;
+  int64_t before = executedCudaKernels();
+  checkGeneralPrograms(options, 60);
+  int64_t kernels = executedCudaKernels() - before;
+  std::printf("random programs: %lld kernels executed from their CUDA text\n",
+              static_cast<long long>(kernels));
+  if (!std::getenv("GPUCC_TEST_SEED"))
+    EXPECT_GT(kernels, 60);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RandomFused, testing::Values("host", "cuda"));

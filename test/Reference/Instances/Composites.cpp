@@ -46,6 +46,10 @@ func.func @silu(%x: tensor<2x4x3xf64>) -> (tensor<2x4x3xf64>) {
   %y = graph.silu %x : (tensor<2x4x3xf64>) -> tensor<2x4x3xf64>
   return %y : tensor<2x4x3xf64>
 }
+func.func @mish(%x: tensor<2x4x3xf64>) -> (tensor<2x4x3xf64>) {
+  %y = graph.mish %x : (tensor<2x4x3xf64>) -> tensor<2x4x3xf64>
+  return %y : tensor<2x4x3xf64>
+}
 func.func @attention(%q: tensor<2x2x4x3xf64>, %k: tensor<2x2x4x3xf64>, %v: tensor<2x2x4x2xf64>) -> (tensor<2x2x4x2xf64>) {
   %y = graph.attention %q, %k, %v {scale = 0.5 : f64} : (tensor<2x2x4x3xf64>, tensor<2x2x4x3xf64>, tensor<2x2x4x2xf64>) -> tensor<2x2x4x2xf64>
   return %y : tensor<2x2x4x2xf64>

@@ -76,9 +76,7 @@ static LogicalResult softplus(Node &n) { return n.yield(softplusOf(n, n[0])); }
 static LogicalResult softsign(Node &n) {
   return n.yield(n.g.div(n[0], shifted(n, n.g.unary(UnaryKind::Abs, n[0]), 1)));
 }
-static LogicalResult mish(Node &n) {
-  return n.yield(n.g.mul(n[0], n.g.unary(UnaryKind::Tanh, softplusOf(n, n[0]))));
-}
+static LogicalResult mish(Node &n) { return n.yield(n.g.create<MishOp>(n[0])); }
 
 static LogicalResult thresholdedRelu(Node &n) {
   Value above = n.g.compare(CompareKind::Gt, n[0], n.g.splatLike(n[0], n.getFloat("alpha", 1)));

@@ -16,6 +16,8 @@ func.func @composites(%x: tensor<2x4x3xf32>, %s: tensor<3xf32>, %c: tensor<4xf32
   %4 = graph.gelu tanh %x : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
   // CHECK: graph.silu %{{.*}} : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
   %5 = graph.silu %x : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  // CHECK: graph.mish %{{.*}} : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  %mish = graph.mish %x : (tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
   // CHECK: graph.attention {{.*}} {causal, scale = 1.250000e-01 : f64} : (tensor<2x8x16x64xf32>, tensor<2x2x16x64xf32>, tensor<2x2x16x64xf32>, tensor<1x1x16x16xf32>) -> tensor<2x8x16x64xf32>
   %6 = graph.attention %q, %k, %k, %b {scale = 0.125 : f64, causal} : (tensor<2x8x16x64xf32>, tensor<2x2x16x64xf32>, tensor<2x2x16x64xf32>, tensor<1x1x16x16xf32>) -> tensor<2x8x16x64xf32>
   // CHECK: graph.rope {{.*}} {interleaved} : (tensor<2x8x16x64xf32>, tensor<16x32xf32>, tensor<16x32xf32>) -> tensor<2x8x16x64xf32>
