@@ -208,7 +208,7 @@ std::optional<std::map<std::string, int64_t>> gpucc::parseSizes(const std::strin
 namespace {
 constexpr const char *phaseNames[] = {"frontend", "graph",  "train", "dist",
                                       "fuse",     "kernel", "sched", "plan"};
-}
+} // namespace
 
 const char *gpucc::name(Phase phase) { return phaseNames[static_cast<int>(phase)]; }
 

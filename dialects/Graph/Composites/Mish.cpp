@@ -25,7 +25,7 @@ SmallVector<Value> MishOp::buildDecomposition(OpBuilder &builder, ValueRange ope
   Value x = g.widen(operands[0]);
   Value w = g.exp(g.binary(BinaryKind::Min, x, g.like(x, 20)));
   Value n = g.mul(w, g.add(w, 2.0));
-  return {g.convert(g.mul(x, g.div(n, g.add(n, 2.0))), elementOf(operands[0]))};
+  return {g.convert(g.mul(x, g.div(n, g.add(n, 2.0))), tensorOf(operands[0]).getElementType())};
 }
 
 /// The same for one element, as the code of both targets has it.

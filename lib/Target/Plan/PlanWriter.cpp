@@ -40,7 +40,6 @@ private:
     plan.model = options.model;
     plan.training = options.training;
     plan.reproducible = options.reproducible;
-    plan.partition_hash = options.partitionHash;
     plan.explanation = options.explanation;
   }
 
@@ -65,7 +64,6 @@ private:
     for (const CodeBlob &blob : code.blobs) {
       fb::BlobKind kind = blob.kind == CodeBlob::Kind::HostImage ? fb::BlobKind::host_image
                           : blob.kind == CodeBlob::Kind::Cubin   ? fb::BlobKind::cubin
-                          : blob.kind == CodeBlob::Kind::Ptx     ? fb::BlobKind::ptx
                                                                  : fb::BlobKind::simt_image;
       blobs.push_back(addBlob(kind, blob.arch, blob.bytes.data(), blob.bytes.size()));
     }

@@ -23,7 +23,7 @@ namespace gpucc {
 
 /// A piece of code that kernels refer to.
 struct CodeBlob {
-  enum class Kind { HostImage, Cubin, Ptx, SimtImage } kind = Kind::HostImage;
+  enum class Kind { HostImage, Cubin, SimtImage } kind = Kind::HostImage;
   std::string arch; ///< "x86-64-v3", "sm_90a", "simt"
   std::string bytes;
 };
@@ -55,7 +55,7 @@ struct PlanOptions {
   bool training = false, reproducible = true;
   /// Weights whose file lies in the plan's folder or below are referred to, not copied.
   bool externalWeights = false;
-  std::string partitionHash, explanation;
+  std::string explanation;
 };
 
 /// Writes atomically. Errors are diagnostics at the op or weight concerned.
