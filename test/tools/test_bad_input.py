@@ -147,7 +147,7 @@ ROWS = {
                              "--ranks 2", "--ranks 2", "was made for 1 ranks", "compile it again with --ranks"),
     # machines
     "machine key": Row("machine", lambda b: b.machine("memory:", "memroy:"),
-                       "m.yaml:4: device.memroy", "an unknown key", "allowed kind, memory,", "correct or remove the key"),
+                       "m.yaml:4: device.memroy", "an unknown key", "memory, memory-bandwidth, multiprocessors,", "correct or remove the key"),
     "machine unit": Row("machine", lambda b: b.machine("8 GB", "8"),
                         "m.yaml:4: device.memory", "found '8'", "a size with a unit", "write e.g. 80 GB"),
     "machine negative": Row("machine", lambda b: b.machine("400 GB/s", "-400 GB/s"),
@@ -159,7 +159,7 @@ ROWS = {
     "machine peak": Row("machine", lambda b: b.machine("{f32: 10 TFLOP/s}", "{}"),
                         "m.yaml:7: device.peak", "found no rate", "at least f32", "write e.g. peak: {f32: 10 TFLOP/s}"),
     "machine devices": Row("machine", lambda b: b.machine("devices: 2", "devices: 0"),
-                           "m.yaml:8: node.devices", "found '0'", "of at least 1", "write e.g. 8"),
+                           "m.yaml:8: node.devices", "found '0'", "of at least 1", "write e.g. 1"),
     "machine links": Row("machine", lambda b: b.machine(MACHINE[MACHINE.index("links:"):], ""),
                          "m.yaml:1: links", "found nothing", "allowed a mapping", "add the key links"),
     "machine yaml": Row("machine", lambda b: b.machine(text="name: [a\ndevice: }"),

@@ -48,7 +48,8 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
     inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
 ^bb0(%x: tensor<?x6xf32>):
   %s = frontend.initializer "s" {value = dense<[5, -1]> : tensor<2xi64>} : tensor<2xi64>
-  // expected-error @+1 {{node 'bad' (Reshape, opset 17): 12 elements cannot be divided into rows of 5 for the -1 of the shape}}
+  // expected-error @+2 {{node 'bad' (Reshape, opset 17): 12 elements cannot be divided into rows of 5 for the -1 of the shape}}
+  // expected-note @+1 {{remedy: correct node 'bad' (Reshape) or what feeds it}}
   %y = frontend.op "onnx.Reshape"(%x, %s) {version = 17 : i64, node = "bad", names = ["y"]} : (tensor<?x6xf32>, tensor<2xi64>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
@@ -60,7 +61,8 @@ module {
 frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
     inputs = ["x", "z"], dims = [["batch", ""], [""]], outputs = ["y"], output_dims = [[]]} {
 ^bb0(%x: tensor<?x6xf32>, %z: tensor<4xf32>):
-  // expected-error @+1 {{operands of shapes [2,6] and [4] do not broadcast: from the last dimension on, sizes must be equal or 1}}
+  // expected-error @+2 {{operands of shapes [2,6] and [4] do not broadcast: from the last dimension on, sizes must be equal or 1}}
+  // expected-note @+1 {{remedy: correct node 'add' (Add) or what feeds it}}
   %y = frontend.op "onnx.Add"(%x, %z) {version = 17 : i64, node = "add", names = ["y"]} : (tensor<?x6xf32>, tensor<4xf32>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
@@ -72,7 +74,8 @@ module {
 frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
     inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
 ^bb0(%x: tensor<?x6xf32>):
-  // expected-error @+1 {{node 'sm' (Softmax, opset 17): axis 2 is outside [-2, 1], the dimensions of a tensor of rank 2}}
+  // expected-error @+2 {{node 'sm' (Softmax, opset 17): axis 2 is outside [-2, 1], the dimensions of a tensor of rank 2}}
+  // expected-note @+1 {{remedy: correct node 'sm' (Softmax) or what feeds it}}
   %y = frontend.op "onnx.Softmax"(%x) {version = 17 : i64, node = "sm", names = ["y"], params = {axis = 2 : i64}} : (tensor<?x6xf32>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
@@ -84,7 +87,8 @@ module {
 frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
     inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
 ^bb0(%x: tensor<?x6xf32>):
-  // expected-error @+1 {{node 'add' (Add, opset 17): has 1 operands; the operator needs 2}}
+  // expected-error @+2 {{node 'add' (Add, opset 17): has 1 operands; the operator needs 2}}
+  // expected-note @+1 {{remedy: correct node 'add' (Add) or what feeds it}}
   %y = frontend.op "onnx.Add"(%x) {version = 17 : i64, node = "add", names = ["y"]} : (tensor<?x6xf32>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
