@@ -103,8 +103,9 @@ static void copyAttributes(graph::ClusterOp cluster, ArrayRef<Operation *> ops) 
       }
 }
 
-static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> ops,
-                                     ArrayRef<Value> outputs) {
+/// `mergeEqual`: of equal ops, such as copied broadcasts, one is kept.
+static graph::ClusterOp buildBody(OpBuilder &builder, ArrayRef<Operation *> ops,
+                                  ArrayRef<Value> outputs, bool mergeEqual) {
   SmallVector<Operation *> all = withFreeLeaves(ops);
   llvm::DenseSet<Operation *> members(all.begin(), all.end());
   llvm::SetVector<Value> inputs;
@@ -124,7 +125,7 @@ static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> o
   for (Value v : inputs)
     mapping.map(v, body->addArgument(v.getType(), v.getLoc()));
   OpBuilder inner = OpBuilder::atBlockEnd(body);
-  std::map<std::vector<const void *>, Operation *> seen; // equal ops, such as copied broadcasts
+  std::map<std::vector<const void *>, Operation *> seen;
   for (Operation *op : all) {
     Operation *copy = inner.clone(*op, mapping);
     copy->removeDiscardableAttr(base::backwardAttr);
@@ -136,7 +137,7 @@ static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> o
     for (Value v : copy->getOperands())
       key.push_back(v.getAsOpaquePointer());
     auto [it, isNew] = seen.try_emplace(key, copy);
-    if (isNew)
+    if (isNew || !mergeEqual)
       continue;
     copy->erase();
     mapping.map(op->getResults(), it->second->getResults());
@@ -147,6 +148,24 @@ static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> o
   graph::YieldOp::create(inner, cluster.getLoc(), yielded);
   copyAttributes(cluster, ops);
   return cluster;
+}
+
+/// Copies of an op may be asked for at different points of the loops (a pad, by a reduction and
+/// again by its epilogue); then they stay apart, as they were when the group was found to have
+/// common loops.
+static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> ops,
+                                     ArrayRef<Value> outputs) {
+  graph::ClusterOp cluster = buildBody(builder, ops, outputs, /*mergeEqual=*/true);
+  Block &body = cluster.getBody().front();
+  SmallVector<Operation *> merged;
+  for (Operation &op : body.without_terminator())
+    merged.push_back(&op);
+  SmallVector<Value> yielded(body.getTerminator()->getOperands());
+  std::string why;
+  if (merged.size() == withFreeLeaves(ops).size() || findDomain(merged, yielded, why))
+    return cluster;
+  cluster->erase();
+  return buildBody(builder, ops, outputs, /*mergeEqual=*/false);
 }
 
 /// Free leaves that only clusters used, and copied ops whose users are all gone.
