@@ -143,6 +143,17 @@ BlockCost blockCost(const cost::Machine &machine, const Workload &workload, cons
   return cost;
 }
 
+double BlockCache::collective(const cost::Machine &machine, cost::Collective kind, double bytes,
+                              cost::RankGroup group) {
+  std::array<double, 6> key = {static_cast<double>(kind),       bytes,
+                               static_cast<double>(group.size), static_cast<double>(group.stride),
+                               machine.inter.bandwidth,         machine.intra.bandwidth};
+  auto [it, isNew] = collectives.insert({key, 0});
+  if (isNew)
+    it->second = cost::collectiveCost(machine, kind, bytes, group, calibration).seconds;
+  return it->second;
+}
+
 const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &layout,
                                  BlockKind kind) {
   const Recipe &r = layout.recipe;

@@ -54,11 +54,12 @@ public:
 
   /// No schedule can end earlier: a rank's own work, after the first forward has come to it.
   double bound() {
-    cost.chunks = chunkCosts(cache, machine, l);
+    cost.chunks = options.chunks ? *options.chunks : chunkCosts(cache, machine, l);
     m = l.microBatches();
     size_t p = static_cast<size_t>(l.pp);
     std::vector<double> work(p, 0), start(p, -1);
-    double before = 0, runs = static_cast<double>(m);
+    std::vector<double> after(p, 0);
+    double before = 0, behind = 0, runs = static_cast<double>(m);
     bool twice = l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1;
     if (twice)
       runs /= 2;
@@ -70,21 +71,35 @@ public:
       double exposed = exposedBeside(all, gather * parameterShare(chunk));
       work[r] += runs * (all * share + exposed);
       lastBackward[r] += chunk.seconds.backwardInput + chunk.seconds.backwardWeight + exposed;
-      if (start[r] < 0)
+      if (start[r] < 0) {
         start[r] = twice ? 0 : before;
+        after[r] = behind;
+      }
       before += chunk.seconds.forward;
+      behind += chunk.seconds.backwardInput + chunk.seconds.backwardWeight;
     }
     dataParallel();
+    // With whole backwards a rank ends with one, which the ranks before it still have to pass on.
+    bool whole = !solvers::splitsBackward(l.schedule);
     for (size_t r = 0; r < p; ++r)
-      most = std::max(most, start[r] + work[r] + cost.tails[r].gradientSeconds -
-                                cost.tails[r].hidden + cost.tails[r].updateSeconds);
+      most = std::max(most, start[r] + work[r] + (whole ? after[r] : 0) + (whole ? 0 : tailOf(r)));
+    if (whole) // the rank of the first chunk is the last to end
+      most += tailOf(static_cast<size_t>(cost.chunks.front().rank));
+    for (size_t r = 0; r < p; ++r)
+      most = std::max(most, start[r] + work[r] + tailOf(r));
     return most;
   }
 
+  double tailOf(size_t r) const {
+    const RankTail &tail = cost.tails[r];
+    return tail.gradientSeconds - tail.hidden + tail.updateSeconds;
+  }
+
   StepCost run() {
-    cost.chunks = chunkCosts(cache, machine, l);
+    cost.chunks = options.chunks ? *options.chunks : chunkCosts(cache, machine, l);
     m = l.microBatches();
-    chooseSchedule();
+    if (!(options.memoryOnly && options.closedFormMemory))
+      chooseSchedule();
     memory();
     if (options.memoryOnly)
       return cost;
@@ -172,6 +187,8 @@ private:
     double now = 0, peak = 0;
     if (l.schedule == solvers::ScheduleKind::GPipe && l.pp > 1)
       return static_cast<double>(m) * cost.chunks[static_cast<size_t>(rank)].keptBytes;
+    if (options.closedFormMemory)
+      return closedFormKept(rank);
     for (const solvers::Action &a : schedule.stages[static_cast<size_t>(rank)]) {
       if (a.kind == solvers::ActionKind::Update)
         continue;
@@ -184,6 +201,20 @@ private:
         now -= bytes;
     }
     return peak;
+  }
+
+  double closedFormKept(int rank) const {
+    double bytes = 0, held = 0;
+    for (const ChunkCost &chunk : cost.chunks)
+      if (chunk.rank == rank) {
+        bytes += chunk.keptBytes;
+        ++held;
+      }
+    if (l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1)
+      bytes /= held; // a micro-batch passes one of the two copies
+    return bytes * solvers::keptMicroBatches(l.schedule, static_cast<int>(l.pp),
+                                             static_cast<int>(m), static_cast<int>(l.virtualStages),
+                                             rank);
   }
 
   // --- time ---------------------------------------------------------------------------------
@@ -312,7 +343,7 @@ private:
     if (l.recipe.bucketBytes > 0 && kind != Collective::SendRecv)
       pieces = std::max(1.0, std::ceil(bytes / l.recipe.bucketBytes));
     return pieces *
-           cost::collectiveCost(machine, kind, bytes / pieces, group, calibration).seconds;
+           cache.collective(machine, kind, bytes / pieces, group);
   }
 
   double sendSeconds() const {
@@ -462,8 +493,11 @@ StepCost stepCost(BlockCache &cache, const cost::Machine &machine, const Layout 
   return Step(cache, machine, layout, options).run();
 }
 
-double stepBound(BlockCache &cache, const cost::Machine &machine, const Layout &layout) {
-  return Step(cache, machine, layout, {}).bound();
+double stepBound(BlockCache &cache, const cost::Machine &machine, const Layout &layout,
+                 const std::vector<ChunkCost> *chunks) {
+  StepOptions options;
+  options.chunks = chunks;
+  return Step(cache, machine, layout, options).bound();
 }
 
 StepCost stepCost(const cost::Machine &machine, const Workload &workload, const Layout &layout,

@@ -71,7 +71,8 @@ void flashCore(const Workload &w, const Layout &l, Builder &b, const AttentionSi
   f.kind = cost::OpKind::Attention;
   f.headDim = static_cast<int64_t>(a.queryDim);
   f.rateFactor = l.recipe.attentionRate;
-  f.sequence = w.sequence;
+  f.sequence = w.sequence / l.cp; // a ring step brings the keys of one rank
+  f.launches = static_cast<double>(l.cp);
   f.facts.batch = static_cast<int64_t>(static_cast<double>(l.microBatch) * a.heads);
   f.facts.m = static_cast<int64_t>(rows);
   f.facts.n = w.sequence;
@@ -91,7 +92,7 @@ void flashCore(const Workload &w, const Layout &l, Builder &b, const AttentionSi
   back.facts.matrixFlops *= 2.5; // scores again, then four products
   back.facts.bytesRead = in + 2 * out;
   back.facts.bytesWritten = in;
-  back.launches = 3;
+  back.launches = 3 * static_cast<double>(l.cp);
   op.backwardInput.push_back(back);
   op.savedBytes = b.T * a.heads * 4; // the log of each row's sum; q, k, v are kept by their makers
   block.ops.push_back(op);

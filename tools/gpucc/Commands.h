@@ -21,6 +21,9 @@ Command addCheck(CLI::App &app);
 Command addTrain(CLI::App &app);
 Command addExplain(CLI::App &app);
 Command addShow(CLI::App &app);
+Command addSimulate(CLI::App &app);
+Command addPlan(CLI::App &app);
+Command addSchedule(CLI::App &app);
 Command addCompletion(CLI::App &app);
 
 } // namespace gpucc::tool

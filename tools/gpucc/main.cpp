@@ -14,6 +14,8 @@ examples
   gpucc train net.plan --data batches.npz --steps 100 --save run
   gpucc check net.onnx --train --ranks 4 --pin dp=2,tp=2    is the parallel plan right?
   gpucc explain net.plan                                    what, why, what else
+  gpucc plan -w llama-3-8b -m h100 -n 64 -b 128             layout of a model on 64 GPUs (none needed)
+  gpucc simulate -w llama-3-8b -m h100 -n 8 --pin zero=3    time, memory, where they go
 
 exit codes
   0 fine, 1 comparison failed, 2 bad input or usage, 3 unsupported model)";
@@ -44,6 +46,10 @@ int main(int argc, char **argv) {
        {},
        nullptr},
       {"show", "look into a model or plan", gpucc::tool::addShow, {}, nullptr},
+      {"simulate", "what a training step takes on a machine, without one", gpucc::tool::addSimulate,
+       {}, nullptr},
+      {"plan", "search the layout of a training step", gpucc::tool::addPlan, {}, nullptr},
+      {"schedule", "pipeline schedules: print, check, draw", gpucc::tool::addSchedule, {}, nullptr},
       {"completion", "print a shell completion script", gpucc::tool::addCompletion, {}, nullptr},
   };
   for (Entry &e : entries) {

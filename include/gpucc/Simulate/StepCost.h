@@ -19,8 +19,8 @@
 
 #include "gpucc/CostModel/Memory.h"
 #include "gpucc/Workload/Expand.h"
+#include <array>
 #include <map>
-#include <memory>
 
 namespace gpucc::simulate {
 
@@ -55,6 +55,9 @@ public:
       : workload(workload), calibration(calibration) {}
   const BlockCost &get(const cost::Machine &machine, const workload::Layout &layout,
                        workload::BlockKind kind);
+  /// Seconds of a collective, remembered.
+  double collective(const cost::Machine &machine, cost::Collective kind, double bytes,
+                    cost::RankGroup group);
   int64_t size() const { return static_cast<int64_t>(costs.size()); }
 
   const workload::Workload &workload;
@@ -62,6 +65,7 @@ public:
 
 private:
   std::map<std::vector<int64_t>, BlockCost> costs;
+  std::map<std::array<double, 6>, double> collectives;
 };
 
 /// One chunk (virtual stage) of the pipeline, one micro-batch.
@@ -121,6 +125,10 @@ struct StepOptions {
   /// in a line (their middle repeats). 0: always all.
   int64_t mostMicroBatches = 0;
   bool memoryOnly = false; ///< leave the times at zero
+  /// Activations by the schedules' closed forms instead of running every row: exact for equal
+  /// chunks.
+  bool closedFormMemory = false;
+  const std::vector<ChunkCost> *chunks = nullptr; ///< `chunkCosts` of this layout, if at hand
 };
 StepCost stepCost(BlockCache &cache, const cost::Machine &machine, const workload::Layout &layout,
                   StepOptions options = {});
@@ -129,7 +137,8 @@ StepCost stepCost(const cost::Machine &machine, const workload::Workload &worklo
                   const cost::Calibration &calibration = cost::Calibration::builtin());
 
 /// Seconds that `stepCost` never undercuts, without running the schedule.
-double stepBound(BlockCache &cache, const cost::Machine &machine, const workload::Layout &layout);
+double stepBound(BlockCache &cache, const cost::Machine &machine, const workload::Layout &layout,
+                 const std::vector<ChunkCost> *chunks = nullptr);
 
 /// Dense peak of the recipe's products, FLOP per second of one device.
 double peakOf(const cost::DeviceKind &device, workload::Precision precision);

@@ -1,0 +1,91 @@
+//===- LayoutSearch.h - the best layout of a workload ------------*- C++ -*-===//
+//
+// What: searches TP x SP x CP x EP x PP x DP x schedule x virtual stages x micro-batch x ZeRO x
+// recomputation x offload for the layout with the shortest step that fits in
+// memory. Every layout is judged by `simulate::stepCost`, the same that `gpucc simulate` prints.
+//
+// How: a *mesh* (degrees and micro-batch) has a bound that no schedule, ZeRO stage or recomputation
+// undercuts: its compute spread evenly over the pipeline. Meshes are opened in the order of their
+// bounds; inside one, recomputation is the least that fits (time grows and memory falls with every
+// layer more), found by bisection. The search ends when the next bound is no better than the worst
+// of the answers to keep: then the best is proved. A budget of work (counted, not timed: the same
+// answer every time) ends it earlier; the gap to the smallest unopened bound is then reported.
+//
+// Example: Llama 3 8B on 64 H100, global batch 128: the answer, what the next best lose, why "TP 8
+// with pipeline" was not chosen and what would have to change.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GPUCC_PLANNER_LAYOUTSEARCH_H
+#define GPUCC_PLANNER_LAYOUTSEARCH_H
+
+#include "gpucc/Simulate/StepCost.h"
+#include <functional>
+#include <set>
+
+namespace gpucc::planner {
+
+struct SearchProblem {
+  workload::Workload workload;
+  cost::Machine machine;
+  int64_t ranks = 0;            ///< 0: all devices
+  workload::Layout base;        ///< pinned values, recipe, global batch
+  std::set<std::string> pinned; ///< keys of layout.yaml that `base` fixes
+  double memoryShare = 1;       ///< of the device memory that a layout may fill
+  /// Only layouts it accepts; empty: all.
+  std::function<bool(const workload::Layout &)> accept;
+
+  int64_t numRanks() const { return ranks > 0 ? ranks : machine.numDevices(); }
+};
+
+struct Choice {
+  workload::Layout layout;
+  simulate::StepCost cost;
+  std::string reason; ///< empty for the best: what it loses and why
+};
+
+/// A layout that people use by habit, and what the search says of it.
+struct Popular {
+  std::string name; ///< "FSDP (ZeRO-3 only)", "TP 16", ...
+  Choice choice;
+  bool possible = false; ///< a layout of that kind exists and fits
+  std::string verdict; ///< "+41 % step time: tensor-parallel traffic +2.1 s (tp 16 crosses nodes)"
+  std::string change;  ///< what would have to change for it to win; empty: not found
+};
+
+struct SearchResult {
+  std::string error; ///< not empty: nothing fits or nothing is possible; says the rule
+  Choice best;
+  std::vector<Choice> next;     ///< best of each other mesh, by time
+  std::vector<Popular> popular; ///< judged after the search
+  double lowerBound = 0;        ///< seconds; equal to the best's when proved
+  double gap = 0;               ///< best / lowerBound - 1
+  bool proved = false;
+  int64_t meshes = 0, openedMeshes = 0, costed = 0, bounded = 0, work = 0;
+};
+
+struct SearchOptions {
+  int64_t budget = 80000000; ///< work: actions of pipelines that are timed, and as many for a bound
+  int keep = 12;             ///< meshes in `next`
+  bool explain = true;
+  /// Called when a better layout is found (anytime answers).
+  std::function<void(const Choice &)> onBetter;
+};
+
+SearchResult searchLayouts(const SearchProblem &problem, const SearchOptions &options = {});
+
+/// Every layout of the space, one after the other, for tests on small clusters.
+std::vector<workload::Layout> allLayouts(const SearchProblem &problem);
+
+std::string explainText(const SearchProblem &problem, const SearchResult &result);
+std::string explainJson(const SearchProblem &problem, const SearchResult &result);
+
+/// Arguments of Megatron-LM's pretrain_gpt.py, one per line.
+std::string megatronArguments(const workload::Workload &workload, const workload::Layout &layout);
+/// Settings of torchtitan as TOML.
+std::string torchtitanSettings(const workload::Workload &workload, const workload::Layout &layout);
+/// Keys in which two layouts differ and what that does to the step.
+std::string diffLayouts(const SearchProblem &problem, const workload::Layout &a,
+                        const workload::Layout &b);
+
+} // namespace gpucc::planner
+#endif // GPUCC_PLANNER_LAYOUTSEARCH_H

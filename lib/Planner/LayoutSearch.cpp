@@ -1,0 +1,361 @@
+//===- LayoutSearch.cpp - best first over meshes --------------------------===//
+#include "gpucc/Planner/LayoutSearch.h"
+#include "LayoutSpace.h"
+#include "PopularLayouts.h"
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace gpucc::planner {
+
+using namespace workload;
+using simulate::BlockCache;
+using simulate::StepCost;
+
+namespace {
+
+/// Actions of the whole pipeline: what timing its schedule costs.
+int64_t actions(const Layout &l) {
+  int64_t chunks = solvers::chunksPerRank(l.schedule, static_cast<int>(l.virtualStages));
+  return l.pp * chunks * l.microBatches() * 2;
+}
+constexpr int64_t smallPipeline = 8192; ///< actions up to which nothing is approximated
+
+/// Chunk costs of one mesh: many variants share them.
+class ChunkCache {
+public:
+  ChunkCache(BlockCache &cache, const cost::Machine &machine) : cache(cache), machine(machine) {}
+  const std::vector<simulate::ChunkCost> &get(const Layout &l) {
+    Key key = {static_cast<int64_t>(l.schedule), l.virtualStages, static_cast<int64_t>(l.recompute),
+               l.recomputeLayers, static_cast<int64_t>(l.offloadActivations * 1024)};
+    auto it = known.find(key);
+    if (it == known.end())
+      it = known.emplace(key, simulate::chunkCosts(cache, machine, l)).first;
+    return it->second;
+  }
+
+private:
+  using Key = std::array<int64_t, 5>;
+  BlockCache &cache;
+  const cost::Machine &machine;
+  std::map<Key, std::vector<simulate::ChunkCost>> known;
+};
+
+class Search {
+public:
+  Search(const SearchProblem &problem, const SearchOptions &options)
+      : problem(problem), options(options), cache(problem.workload, cost::Calibration::builtin()) {}
+
+  SearchResult run() {
+    collect();
+    if (open.empty()) {
+      result.error = nothingPossible();
+      return std::move(result);
+    }
+    // A good answer first: it lets most of the others be skipped.
+    for (const auto &[mesh, layout] : promising()) {
+      ChunkCache chunks(cache, problem.machine);
+      keep({layout, timed(layout, chunks), ""});
+    }
+    for (const auto &[mesh, layout] : guessed)
+      openMesh(open[mesh]);
+    for (Open &mesh : open) {
+      if (mesh.bound >= worstToKeep() || result.work >= options.budget)
+        break;
+      openMesh(mesh);
+      firstUnopened = static_cast<size_t>(&mesh - open.data()) + 1;
+    }
+    finish();
+    return std::move(result);
+  }
+
+private:
+  struct Open {
+    Layout mesh;
+    double bound;
+    bool opened = false;
+  };
+
+  void collect() {
+    for (Layout &mesh : meshes(problem)) {
+      Layout ideal = mesh;
+      ideal.recompute = Recompute::None;
+      ideal.zeroStage = 0;
+      ideal.offloadActivations = ideal.offloadOptimizer = 0;
+      open.push_back({mesh, meshBound(ideal), false});
+    }
+    result.meshes = static_cast<int64_t>(open.size());
+    std::vector<size_t> order(open.size());
+    for (size_t k = 0; k < order.size(); ++k)
+      order[k] = k;
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return std::pair(open[a].bound, a) < std::pair(open[b].bound, b);
+    });
+    std::vector<Open> sorted;
+    for (size_t k : order)
+      sorted.push_back(std::move(open[k]));
+    open = std::move(sorted);
+  }
+
+  /// The meshes whose usual variant (ZeRO-1, the least recomputation) promises the shortest step.
+  const std::vector<std::pair<size_t, Layout>> &promising() {
+    struct Guess {
+      double seconds;
+      size_t mesh;
+      Layout layout;
+    };
+    std::vector<Guess> guesses;
+    // The tail of the bounds is of no use: look at an even sample when there are very many.
+    size_t step = std::max<size_t>(1, open.size() / 3000);
+    for (size_t k = 0; k < open.size(); k += step) {
+      Layout layout;
+      if (double guess = guessOf(open[k].mesh, layout); guess < 1e300)
+        guesses.push_back({guess, k, layout});
+    }
+    std::sort(guesses.begin(), guesses.end(), [](const Guess &a, const Guess &b) {
+      return std::pair(a.seconds, a.mesh) < std::pair(b.seconds, b.mesh);
+    });
+    for (size_t k = 0; k < guesses.size() && k < 8; ++k)
+      guessed.push_back({guesses[k].mesh, guesses[k].layout});
+    return guessed;
+  }
+
+  /// Seconds that a mesh's usual variant promises, and that variant.
+  double guessOf(const Layout &mesh, Layout &layout) {
+    ChunkCache chunks(cache, problem.machine);
+    Layout l = mesh;
+    if (!problem.pinned.count("zero"))
+      l.zeroStage = l.dp * l.cp > 1 ? 1 : 0;
+    balanceStages(cache, problem, l);
+    if (problem.accept && !problem.accept(l))
+      return 1e300;
+    std::vector<Layout> choices = recomputations(problem, l);
+    for (const Layout *choice : {&choices.front(), &choices[choices.size() / 2], &choices.back()}) {
+      if (!fits(memoryOf(*choice, chunks)))
+        continue;
+      const std::vector<simulate::ChunkCost> &costs = chunks.get(*choice);
+      layout = *choice;
+      double bubble = 0;
+      if (l.pp > 1) // half of 1F1B's: the better schedules are not tried here
+        bubble = 0.5 * static_cast<double>(l.pp - 1) * costs[costs.size() / 2].parts.total();
+      return simulate::stepBound(cache, problem.machine, *choice, &costs) + bubble;
+    }
+    return 1e300;
+  }
+
+  /// Compute without recomputation, spread evenly over the pipeline; nothing waits for anything.
+  double meshBound(const Layout &mesh) {
+    std::map<BlockKind, int64_t> count;
+    for (BlockKind kind : blocksOf(problem.workload))
+      ++count[kind];
+    double all = 0, fastest = 1e300;
+    for (int r = 0; r < (problem.machine.mixed() ? mesh.pp : 1); ++r) {
+      all = 0;
+      cost::Machine own = simulate::machineOfRank(problem.machine, mesh, r);
+      for (auto [kind, n] : count) {
+        const simulate::BlockCost &b = cache.get(own, mesh, kind);
+        simulate::Parts parts = b.forward;
+        parts += b.backwardInput;
+        parts += b.backwardWeight;
+        // An overlapped pair of DualPipe may hide expert traffic.
+        all += static_cast<double>(n) * (parts.total() - parts.expert);
+      }
+      fastest = std::min(fastest, all);
+    }
+    return fastest * static_cast<double>(mesh.microBatches()) / static_cast<double>(mesh.pp);
+  }
+
+  /// Time of the last mesh in the list of answers; infinite while it is not full.
+  double worstToKeep() const {
+    if (static_cast<int>(answers.size()) < options.keep)
+      return 1e300;
+    double best = answers.front().cost.seconds, last = answers.back().cost.seconds;
+    // Alternatives more than a quarter slower interest nobody: do not work to order them.
+    return std::min(last, 1.25 * best);
+  }
+
+  bool fits(const StepCost &cost) const {
+    return cost.fullestMemory().total() <= problem.memoryShare * cost.memoryLimit;
+  }
+
+  StepCost memoryOf(const Layout &l, ChunkCache &chunks) {
+    simulate::StepOptions only;
+    only.memoryOnly = true;
+    only.closedFormMemory = actions(l) > smallPipeline;
+    only.chunks = &chunks.get(l);
+    ++result.bounded;
+    result.work += 300 + (only.closedFormMemory ? 0 : actions(l) / 4);
+    return simulate::stepCost(cache, problem.machine, l, only);
+  }
+
+  double boundOf(const Layout &l, ChunkCache &chunks) {
+    ++result.bounded;
+    result.work += 300;
+    return simulate::stepBound(cache, problem.machine, l, &chunks.get(l));
+  }
+
+  void openMesh(Open &mesh) {
+    if (mesh.opened)
+      return;
+    mesh.opened = true;
+    ++result.openedMeshes;
+    Choice best;
+    best.cost.seconds = 1e300;
+    ChunkCache chunks(cache, problem.machine);
+    for (Layout variant : variants(problem, mesh.mesh)) {
+      if (problem.accept && !problem.accept(variant))
+        continue;
+      balanceStages(cache, problem, variant);
+      double limit = std::min(best.cost.seconds, worstToKeep());
+      if (boundOf(variant, chunks) < limit)
+        tryVariant(variant, limit, chunks, best);
+    }
+    if (best.cost.seconds < 1e300)
+      keep(std::move(best));
+  }
+
+  /// The least recomputation that fits, by bisection, then its time.
+  void tryVariant(const Layout &variant, double limit, ChunkCache &chunks, Choice &best) {
+    std::vector<Layout> choices = recomputations(problem, variant);
+    size_t low = 0, high = choices.size() - 1;
+    StepCost memory = memoryOf(choices[high], chunks);
+    noteTightest(choices[high], memory);
+    if (!fits(memory))
+      return;
+    while (low < high) {
+      size_t middle = (low + high) / 2;
+      if (fits(memoryOf(choices[middle], chunks)))
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    const Layout &layout = choices[high];
+    if (high > 0 && boundOf(layout, chunks) >= limit)
+      return;
+    StepCost cost = timed(layout, chunks);
+    if (cost.seconds < best.cost.seconds)
+      best = {layout, std::move(cost), ""};
+  }
+
+  /// Long pipelines are timed with two micro-batches per rank and continued in a line.
+  StepCost timed(const Layout &layout, ChunkCache &chunks) {
+    simulate::StepOptions how;
+    bool isLong = actions(layout) > smallPipeline;
+    how.mostMicroBatches = isLong ? 2 * layout.pp : 0;
+    how.closedFormMemory = isLong;
+    how.chunks = &chunks.get(layout);
+    ++result.costed;
+    result.work +=
+        isLong ? actions(layout) / layout.microBatches() * 5 * layout.pp : actions(layout);
+    return simulate::stepCost(cache, problem.machine, layout, how);
+  }
+
+  void noteTightest(const Layout &l, const StepCost &memory) {
+    double bytes = memory.fullestMemory().total();
+    if (tightest.memory.empty() || bytes < tightest.fullestMemory().total()) {
+      tightest = memory;
+      tightestLayout = l;
+    }
+  }
+
+  void keep(Choice choice) {
+    bool better = answers.empty() || choice.cost.seconds < answers.front().cost.seconds;
+    if (better && options.onBetter)
+      options.onBetter(choice);
+    // One answer per set of degrees: those that differ in micro-batch only are merged.
+    auto same = [&](const Choice &other) {
+      const Layout &a = other.layout, &b = choice.layout;
+      return a.tp == b.tp && a.cp == b.cp && a.ep == b.ep && a.expertTp == b.expertTp &&
+             a.pp == b.pp && a.dp == b.dp;
+    };
+    auto it = std::find_if(answers.begin(), answers.end(), same);
+    if (it != answers.end()) {
+      if (it->cost.seconds <= choice.cost.seconds)
+        return;
+      answers.erase(it);
+    }
+    auto at = std::upper_bound(
+        answers.begin(), answers.end(), choice,
+        [](const Choice &a, const Choice &b) { return a.cost.seconds < b.cost.seconds; });
+    answers.insert(at, std::move(choice));
+    if (static_cast<int>(answers.size()) > options.keep)
+      answers.pop_back();
+  }
+
+  void finish() {
+    if (answers.empty()) {
+      result.error = nothingFits();
+      return;
+    }
+    // Long pipelines were continued in a line: the answers themselves are timed in full.
+    // Those whose activations the closed forms took too low are dropped.
+    std::vector<Choice> exact;
+    for (Choice &choice : answers) {
+      choice.cost = simulate::stepCost(cache, problem.machine, choice.layout);
+      if (fits(choice.cost)) {
+        auto at = std::upper_bound(
+            exact.begin(), exact.end(), choice,
+            [](const Choice &a, const Choice &b) { return a.cost.seconds < b.cost.seconds; });
+        exact.insert(at, std::move(choice));
+      }
+    }
+    answers = std::move(exact);
+    if (answers.empty()) {
+      result.error = nothingFits();
+      return;
+    }
+    result.best = answers.front();
+    double unopened = 1e300;
+    for (size_t k = firstUnopened; k < open.size(); ++k)
+      if (!open[k].opened)
+        unopened = std::min(unopened, open[k].bound);
+    result.lowerBound = std::min(result.best.cost.seconds, unopened);
+    result.gap = result.best.cost.seconds / result.lowerBound - 1;
+    result.proved = unopened >= result.best.cost.seconds;
+    for (size_t k = 1; k < answers.size(); ++k) {
+      answers[k].reason = compareChoices(answers[k], result.best, problem);
+      result.next.push_back(std::move(answers[k]));
+    }
+    if (options.explain)
+      judgePopular(problem, cache, result);
+  }
+
+  std::string nothingPossible() const {
+    Layout l = problem.base;
+    std::string rule = checkLayout(problem.workload, l, problem.numRanks());
+    return "no layout of " + std::to_string(problem.numRanks()) +
+           " GPUs is possible with global batch " + std::to_string(problem.base.globalBatch) +
+           (rule.empty() ? "" : " and these pins: " + rule);
+  }
+
+  std::string nothingFits() const {
+    char text[400];
+    const double gib = 1073741824.0;
+    std::snprintf(text, sizeof text,
+                  "nothing fits: the leanest layout (%s) needs %.1f GiB of %.1f GiB; use more GPUs "
+                  "or a smaller sequence, or lift pins",
+                  tightestLayout.line().c_str(),
+                  tightest.memory.empty() ? 0 : tightest.fullestMemory().total() / gib,
+                  tightest.memoryLimit * problem.memoryShare / gib);
+    return text;
+  }
+
+  const SearchProblem &problem;
+  const SearchOptions &options;
+  BlockCache cache;
+  SearchResult result;
+  std::vector<Open> open;
+  size_t firstUnopened = 0;
+  std::vector<std::pair<size_t, Layout>> guessed;
+  std::vector<Choice> answers; ///< best first
+  StepCost tightest;
+  Layout tightestLayout;
+};
+
+} // namespace
+
+SearchResult searchLayouts(const SearchProblem &problem, const SearchOptions &options) {
+  return Search(problem, options).run();
+}
+
+} // namespace gpucc::planner

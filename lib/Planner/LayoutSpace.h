@@ -1,0 +1,25 @@
+//===- LayoutSpace.h - which layouts the search considers --------*- C++ -*-===//
+#ifndef GPUCC_LIB_PLANNER_LAYOUTSPACE_H
+#define GPUCC_LIB_PLANNER_LAYOUTSPACE_H
+
+#include "gpucc/Planner/LayoutSearch.h"
+
+namespace gpucc::planner {
+
+/// Degrees and micro-batch; schedule, ZeRO, recomputation and offload are still those of `base`.
+std::vector<workload::Layout> meshes(const SearchProblem &problem);
+
+/// Schedules with virtual stages, ZeRO stages with groups, and offload of a mesh; recomputation is
+/// still none.
+std::vector<workload::Layout> variants(const SearchProblem &problem, const workload::Layout &mesh);
+
+/// Recomputation choices of a variant in the order of rising time and falling memory.
+std::vector<workload::Layout> recomputations(const SearchProblem &problem,
+                                             const workload::Layout &variant);
+
+/// Layers per stage in proportion to the speed of each stage's devices (mixed machines only).
+void balanceStages(simulate::BlockCache &cache, const SearchProblem &problem,
+                   workload::Layout &layout);
+
+} // namespace gpucc::planner
+#endif // GPUCC_LIB_PLANNER_LAYOUTSPACE_H

@@ -1,0 +1,181 @@
+// The layout search against brute force, pins, explanations, exports; published layouts.
+#include "gpucc/Planner/LayoutSearch.h"
+#include <gtest/gtest.h>
+
+using namespace gpucc;
+using namespace gpucc::planner;
+using namespace gpucc::workload;
+
+namespace {
+
+SearchProblem problemOf(const std::string &workload, const std::string &machine, int gpus,
+                        int64_t batch, const std::string &pins = "") {
+  SearchProblem p;
+  p.workload = std::get<Workload>(loadWorkload(workload));
+  p.machine = std::get<cost::Machine>(cost::loadMachine(machine, gpus));
+  p.ranks = gpus;
+  p.base.globalBatch = batch;
+  std::vector<std::string> keys;
+  EXPECT_EQ(applyPins(pins, p.base, keys), "");
+  p.pinned.insert(keys.begin(), keys.end());
+  return p;
+}
+
+struct BestOfAll {
+  double seconds = 1e300;
+  Layout layout;
+  int64_t fits = 0, all = 0;
+};
+
+BestOfAll bruteForce(const SearchProblem &p) {
+  BestOfAll best;
+  simulate::BlockCache cache(p.workload, cost::Calibration::builtin());
+  for (const Layout &l : allLayouts(p)) {
+    ++best.all;
+    simulate::StepOptions memory;
+    memory.memoryOnly = true;
+    if (!simulate::stepCost(cache, p.machine, l, memory).fits)
+      continue;
+    ++best.fits;
+    double seconds = simulate::stepCost(cache, p.machine, l).seconds;
+    if (seconds < best.seconds) {
+      best.seconds = seconds;
+      best.layout = l;
+    }
+  }
+  return best;
+}
+
+// Sixteen GPUs, three workloads, two machines: every layout of the space against the search.
+TEST(LayoutSearch, EqualsBruteForceOnSixteenGpus) {
+  for (const char *machine : {"a100-80gb", "h100"})
+    for (auto [workload, batch] : {std::pair<const char *, int64_t>{"gpt-2-xl", 32},
+                                   {"llama-2-7b", 16},
+                                   {"mixtral-8x7b", 16}}) {
+      SearchProblem p = problemOf(workload, machine, 16, batch);
+      p.workload.layers = std::min<int64_t>(p.workload.layers, 8); // so that all can be tried
+      SearchOptions options;
+      options.explain = false;
+      SearchResult found = searchLayouts(p, options);
+      BestOfAll all = bruteForce(p);
+      ASSERT_EQ(found.error, "") << workload << machine;
+      EXPECT_TRUE(found.proved);
+      EXPECT_GT(all.all, 1000);
+      EXPECT_NEAR(found.best.cost.seconds, all.seconds, 1e-12 * all.seconds)
+          << workload << ' ' << machine << "\nsearch " << found.best.layout.line() << "\nall    "
+          << all.layout.line() << "\n"
+          << all.fits << " of " << all.all << " fit";
+    }
+}
+
+TEST(LayoutSearch, TheSameAnswerEveryTime) {
+  SearchProblem p = problemOf("llama-3-8b", "h100", 32, 64);
+  SearchResult a = searchLayouts(p), b = searchLayouts(p);
+  EXPECT_EQ(explainJson(p, a), explainJson(p, b));
+}
+
+TEST(LayoutSearch, AMixedMachineGivesTheFastGroupMoreLayers) {
+  cost::Machine mixed = std::get<cost::Machine>(cost::loadMachine("a100-80gb", 32));
+  cost::Machine v100 = std::get<cost::Machine>(cost::loadMachine("v100", 32));
+  mixed.moreNodes.push_back(v100.groups().front());
+  ASSERT_TRUE(mixed.mixed());
+  SearchProblem p = problemOf("gpt-7.5b", "a100-80gb", 32, 256, "recipe.precision=f16");
+  p.machine = mixed;
+  p.ranks = 64;
+  SearchResult r = searchLayouts(p);
+  ASSERT_EQ(r.error, "");
+  const Layout &best = r.best.layout;
+  ASSERT_GT(best.pp, 1) << best.line();
+  ASSERT_EQ(best.stageLayers.size(), static_cast<size_t>(best.pp));
+  EXPECT_GT(best.stageLayers.front(), best.stageLayers.back()) << best.dump();
+  EXPECT_EQ(checkLayout(p.workload, best, 64), "");
+}
+
+TEST(LayoutSearch, PinsAreKept) {
+  SearchProblem p = problemOf("llama-3-8b", "h100", 64, 128, "tp=4,pp=2,zero=1,micro-batch=2");
+  SearchResult r = searchLayouts(p);
+  ASSERT_EQ(r.error, "");
+  for (const Choice &c : {r.best}) {
+    EXPECT_EQ(c.layout.tp, 4);
+    EXPECT_EQ(c.layout.pp, 2);
+    EXPECT_EQ(c.layout.zeroStage, 1);
+    EXPECT_EQ(c.layout.microBatch, 2);
+    EXPECT_EQ(c.layout.dp, 8);
+  }
+}
+
+TEST(LayoutSearch, WhatCannotBeIsExplained) {
+  SearchProblem p = problemOf("llama-3-8b", "h100", 64, 128, "tp=5");
+  EXPECT_NE(searchLayouts(p).error.find("tp: found 5"), std::string::npos)
+      << searchLayouts(p).error;
+  SearchProblem big = problemOf("llama-3-405b", "v100", 8, 8, "recipe.precision=f16");
+  EXPECT_NE(searchLayouts(big).error.find("nothing fits: the leanest layout"), std::string::npos);
+}
+
+TEST(LayoutSearch, PopularLayoutsHaveAVerdictAndAChange) {
+  SearchProblem p = problemOf("llama-3-8b", "h100", 64, 128);
+  SearchResult r = searchLayouts(p);
+  ASSERT_GE(r.popular.size(), 6u);
+  bool crosses = false;
+  for (const Popular &popular : r.popular) {
+    EXPECT_FALSE(popular.verdict.empty()) << popular.name;
+    EXPECT_FALSE(popular.change.empty()) << popular.name;
+    if (popular.possible)
+      EXPECT_GE(popular.choice.cost.seconds, r.best.cost.seconds * (1 - 1e-9)) << popular.name;
+    crosses |= popular.verdict.find("tp 16 crosses nodes") != std::string::npos;
+  }
+  EXPECT_TRUE(crosses);
+  EXPECT_NE(explainText(p, r).find("why not"), std::string::npos);
+}
+
+// Laws of the cost model under search (anchors): more memory never gives a slower best plan, a
+// faster network neither.
+TEST(LayoutSearch, MoreMemoryAndNetworkNeverHurt) {
+  SearchProblem p = problemOf("llama-2-13b", "a100-40gb", 32, 64);
+  SearchOptions options;
+  options.explain = false;
+  double before = searchLayouts(p, options).best.cost.seconds;
+  SearchProblem roomy = p;
+  roomy.machine.device.memoryBytes *= 2;
+  EXPECT_LE(searchLayouts(roomy, options).best.cost.seconds, before * (1 + 1e-9));
+  SearchProblem wired = p;
+  wired.machine.inter.bandwidth *= 4;
+  EXPECT_LE(searchLayouts(wired, options).best.cost.seconds, before * (1 + 1e-9));
+}
+
+TEST(LayoutSearch, ExportsSpellTheLayout) {
+  Workload w = std::get<Workload>(loadWorkload("gpt-3-175b"));
+  Layout l;
+  std::vector<std::string> keys;
+  ASSERT_EQ(
+      applyPins("tp=8,pp=8,dp=2,schedule=interleaved,virtual-stages=3,global-batch=128,zero=1,"
+                "recompute=full,recompute-layers=4",
+                l, keys),
+      "");
+  std::string megatron = megatronArguments(w, l);
+  for (const char *argument :
+       {"--tensor-model-parallel-size 8\n", "--pipeline-model-parallel-size 8\n",
+        "--num-layers-per-virtual-pipeline-stage 4\n", "--micro-batch-size 1\n",
+        "--global-batch-size 128\n", "--use-distributed-optimizer\n", "--sequence-parallel\n",
+        "--recompute-granularity full\n", "--recompute-method block\n",
+        "--recompute-num-layers 4\n", "--num-layers 96\n"})
+    EXPECT_NE(megatron.find(argument), std::string::npos) << argument << megatron;
+  std::string titan = torchtitanSettings(w, l);
+  for (const char *line : {"tensor_parallel_degree = 8\n", "pipeline_parallel_degree = 8\n",
+                           "pipeline_parallel_schedule = \"Interleaved1F1B\"\n"})
+    EXPECT_NE(titan.find(line), std::string::npos) << line << titan;
+}
+
+TEST(LayoutSearch, DiffNamesTheKeysAndTheCost) {
+  SearchProblem p = problemOf("llama-3-8b", "h100", 64, 128);
+  Layout a, b;
+  std::vector<std::string> keys;
+  ASSERT_EQ(applyPins("dp=64,global-batch=128,zero=1", a, keys), "");
+  ASSERT_EQ(applyPins("tp=2,dp=32,global-batch=128,zero=1", b, keys), "");
+  std::string text = diffLayouts(p, a, b);
+  EXPECT_NE(text.find("tp "), std::string::npos);
+  EXPECT_NE(text.find("step, seconds"), std::string::npos);
+  EXPECT_EQ(diffLayouts(p, a, a), "the layouts are equal\n");
+}
+
+} // namespace

@@ -1,0 +1,110 @@
+//===- WorkloadOptions.cpp ------------------------------------------------===//
+#include "WorkloadOptions.h"
+
+#include <cstdio>
+#include <fstream>
+
+namespace gpucc::tool {
+
+using namespace workload;
+
+void WorkloadOptions::declare(CLI::App &app, bool needsWorkload) {
+  auto *w =
+      app.add_option("--workload,-w", workloadName,
+                     "a model by name (llama-3-8b, gpt-3-175b, ...; a wrong name lists all) or "
+                     "a workload.yaml");
+  if (needsWorkload)
+    w->required();
+  app.add_option("--machine,-m", machineName,
+                 "a machine by name (h100, a100-80gb, ...) or a machine.yaml")
+      ->capture_default_str();
+  app.add_option("--gpus,-n", gpus, "scale the machine's node to so many GPUs")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--global-batch,-b", globalBatch, "sequences per step")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--sequence,-s", sequence, "tokens per sequence (default: the workload's)")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--layout,-l", layoutFile, "a layout.yaml, as `gpucc plan --export` writes");
+  app.add_option("--pin", pinTexts,
+                 "keys of layout.yaml: tp=8,pp=4,schedule=zb-v,recipe.precision=f8");
+}
+
+namespace {
+
+/// Keys that a layout file gives (top level and one section deep).
+std::set<std::string> keysOf(const std::string &text) {
+  std::set<std::string> keys;
+  std::string section;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    at = end + 1;
+    size_t first = line.find_first_not_of(' '), colon = line.find(':');
+    if (first == std::string::npos || line[first] == '#' || colon == std::string::npos)
+      continue;
+    std::string key = line.substr(first, colon - first);
+    if (first == 0)
+      section = key;
+    keys.insert(first == 0 ? key : section + "." + key);
+  }
+  return keys;
+}
+
+template <typename T> std::string take(const std::variant<T, std::string> &from, T &to) {
+  if (const std::string *problem = std::get_if<std::string>(&from))
+    return *problem;
+  to = std::get<T>(from);
+  return "";
+}
+
+} // namespace
+
+std::string WorkloadOptions::load() {
+  std::string problem = take(loadWorkload(workloadName), workload);
+  if (problem.empty())
+    problem = take(cost::loadMachine(machineName, static_cast<int>(gpus)), machine);
+  if (problem.empty() && !layoutFile.empty()) {
+    problem = take(loadLayout(layoutFile), layout);
+    std::ifstream file(layoutFile);
+    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    pinned = keysOf(text);
+  }
+  if (!problem.empty())
+    return problem;
+  if (sequence > 0)
+    workload.sequence = sequence;
+  if (globalBatch > 0) {
+    layout.globalBatch = globalBatch;
+    pinned.insert("global-batch");
+  }
+  for (const std::string &text : pinTexts) {
+    std::vector<std::string> keys;
+    problem = applyPins(text, layout, keys);
+    if (!problem.empty())
+      return problem;
+    pinned.insert(keys.begin(), keys.end());
+  }
+  if (gpus == 0)
+    gpus = machine.numDevices();
+  // Devices without bfloat16 (Volta, Turing) train in f16.
+  bool halfOnly = false;
+  for (const cost::NodeGroup &group : machine.groups())
+    halfOnly |= group.device.matrixPeak(DType::BF16) < group.device.matrixPeak(DType::F16) / 2;
+  if (halfOnly && !pinned.count("recipe.precision"))
+    layout.recipe.precision = Precision::F16;
+  return workload.check();
+}
+
+int writeText(const std::string &path, const std::string &text) {
+  if (path == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
+  std::ofstream file(path, std::ios::binary);
+  if (file << text && file.flush())
+    return 0;
+  std::fprintf(stderr, "gpucc: cannot write '%s'\n", path.c_str());
+  return 2;
+}
+
+} // namespace gpucc::tool

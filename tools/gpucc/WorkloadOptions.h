@@ -1,0 +1,36 @@
+//===- WorkloadOptions.h - workload, machine, layout on a command line -----===//
+//
+// What `gpucc simulate` and `gpucc plan` share: names or files of a workload and a machine, the
+// number of GPUs, pins. Errors are complete sentences for the terminal.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GPUCC_TOOLS_GPUCC_WORKLOADOPTIONS_H
+#define GPUCC_TOOLS_GPUCC_WORKLOADOPTIONS_H
+
+#include "gpucc/Workload/Layout.h"
+
+#include <CLI/CLI.hpp>
+#include <set>
+
+namespace gpucc::tool {
+
+struct WorkloadOptions {
+  std::string workloadName, machineName = "h100", layoutFile;
+  std::vector<std::string> pinTexts;
+  int64_t gpus = 0, globalBatch = 0, sequence = 0;
+
+  workload::Workload workload;
+  cost::Machine machine;
+  workload::Layout layout;      ///< defaults, then the file, then pins
+  std::set<std::string> pinned; ///< keys that the file or a pin gave
+
+  void declare(CLI::App &app, bool needsWorkload = true);
+  /// Loads everything; empty when fine.
+  std::string load();
+};
+
+/// Writes a file or says why not on stderr; returns the exit code.
+int writeText(const std::string &path, const std::string &text);
+
+} // namespace gpucc::tool
+#endif // GPUCC_TOOLS_GPUCC_WORKLOADOPTIONS_H
