@@ -64,13 +64,15 @@ public:
     if (twice)
       runs /= 2;
     double gather = shardedSeconds(), share = pairShare(), most = 0;
-    lastBackward.assign(p, 0);
+    // As much time to hide traffic behind as anyone could wish.
+    end.assign(p, 1e30);
+    busy.assign(p, 0);
+    lastBackward = firstForward = end;
     for (const ChunkCost &chunk : cost.chunks) {
       size_t r = static_cast<size_t>(chunk.rank);
       double all = chunk.parts.total();
       double exposed = exposedBeside(all, gather * parameterShare(chunk));
       work[r] += runs * (all * share + exposed);
-      lastBackward[r] += chunk.seconds.backwardInput + chunk.seconds.backwardWeight + exposed;
       if (start[r] < 0) {
         start[r] = twice ? 0 : before;
         after[r] = behind;
@@ -342,8 +344,7 @@ private:
     double pieces = 1;
     if (l.recipe.bucketBytes > 0 && kind != Collective::SendRecv)
       pieces = std::max(1.0, std::ceil(bytes / l.recipe.bucketBytes));
-    return pieces *
-           cache.collective(machine, kind, bytes / pieces, group);
+    return pieces * cache.collective(machine, kind, bytes / pieces, group);
   }
 
   double sendSeconds() const {
