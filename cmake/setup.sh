@@ -13,7 +13,7 @@ packages=(
   clang-22 lld-22 llvm-22-dev llvm-22-tools mlir-22-tools libmlir-22-dev libclang-rt-22-dev
   cmake ninja-build ccache g++ git ca-certificates python3 python3-venv python3-dev
   libprotobuf-dev protobuf-compiler libflatbuffers-dev flatbuffers-compiler libdnnl-dev
-  libyaml-cpp-dev nlohmann-json3-dev libcli11-dev libgtest-dev zlib1g-dev strace
+  libyaml-cpp-dev libpugixml-dev nlohmann-json3-dev libcli11-dev libgtest-dev zlib1g-dev strace
 )
 missing=()
 for p in "${packages[@]}"; do

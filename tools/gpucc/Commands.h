@@ -24,6 +24,7 @@ Command addShow(CLI::App &app);
 Command addSimulate(CLI::App &app);
 Command addPlan(CLI::App &app);
 Command addSchedule(CLI::App &app);
+Command addTopo(CLI::App &app);
 Command addCompletion(CLI::App &app);
 
 } // namespace gpucc::tool

@@ -50,6 +50,8 @@ int main(int argc, char **argv) {
        {}, nullptr},
       {"plan", "search the layout of a training step", gpucc::tool::addPlan, {}, nullptr},
       {"schedule", "pipeline schedules: print, check, draw", gpucc::tool::addSchedule, {}, nullptr},
+      {"topo", "what a node is wired like, what is wrong with it, which ring collectives take",
+       gpucc::tool::addTopo, {}, nullptr},
       {"completion", "print a shell completion script", gpucc::tool::addCompletion, {}, nullptr},
   };
   for (Entry &e : entries) {

@@ -14,8 +14,9 @@ namespace gpucc::cost {
 /// 50; NVLink 1 of P100 20).
 static double linkRate(const Topology &t) {
   for (const Endpoint &g : t.gpus) {
-    const std::string &m = g.model;
-    if (m.find("B200") != std::string::npos || m.find("B300") != std::string::npos ||
+    const std::string &m = g.model; // product names, or the kinds of built-in devices
+    if (m.find("b200") != std::string::npos || m.find("b300") != std::string::npos ||
+        m.find("B200") != std::string::npos || m.find("B300") != std::string::npos ||
         m.find("sm_100") != std::string::npos || m.find("sm_103") != std::string::npos)
       return 50e9;
     if (m.find("P100") != std::string::npos || m.find("sm_60") != std::string::npos)

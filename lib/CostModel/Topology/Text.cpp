@@ -1,6 +1,7 @@
 //===- Text.cpp - the table, and the machine of a topology ----------------===//
 #include "gpucc/CostModel/Topology.h"
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <sstream>
 
@@ -40,8 +41,10 @@ std::string gigabytes(double rate) {
 void order(std::ostringstream &out, const Topology &t, const char *what,
            const std::vector<int> &gpus, double slowest) {
   out << what;
-  for (int g : gpus)
-    out << " " << t.gpus[static_cast<size_t>(g)].name;
+  for (size_t i = 0; i < gpus.size() && i < 16; ++i)
+    out << " " << t.gpus[static_cast<size_t>(gpus[i])].name;
+  if (gpus.size() > 16)
+    out << " ... " << t.gpus[static_cast<size_t>(gpus.back())].name;
   out << ": slowest step " << gigabytes(slowest) << " a direction\n";
 }
 
@@ -97,7 +100,9 @@ std::string topologyTable(const Topology &t) {
 }
 
 /// Built-in machine whose device carries the model's name.
-static std::string builtinOf(const std::string &model, double memoryBytes) {
+static std::string builtinOf(std::string model, double memoryBytes) {
+  std::transform(model.begin(), model.end(), model.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   auto has = [&](const char *part) { return model.find(part) != std::string::npos; };
   if (has("GB300"))
     return "gb300-nvl72";
@@ -118,7 +123,7 @@ static std::string builtinOf(const std::string &model, double memoryBytes) {
   if (has("A800"))
     return "a800";
   if (has("A100"))
-    return has("PCIE") || has("PCIe") ? "a100-pcie"
+    return has("PCIE") ? "a100-pcie"
            : memoryBytes > 0 && memoryBytes < 60e9 ? "a100-40gb" : "a100-80gb";
   if (has("V100"))
     return memoryBytes > 0 && memoryBytes < 20e9 ? "v100-16gb" : "v100";
@@ -130,13 +135,13 @@ static std::string builtinOf(const std::string &model, double memoryBytes) {
     return "t4";
   if (has("4090"))
     return "rtx4090";
-  if (has("sm_100"))
+  if (has("SM_100"))
     return "b200";
-  if (has("sm_90"))
+  if (has("SM_90"))
     return "h100";
-  if (has("sm_80"))
+  if (has("SM_80"))
     return "a100-80gb";
-  if (has("sm_70"))
+  if (has("SM_70"))
     return "v100";
   return "";
 }

@@ -103,7 +103,8 @@ private:
     bool consumer = false;
     for (const Endpoint &g : t.gpus)
       consumer |= g.model.find("GeForce") != std::string::npos &&
-                  (g.model.find("40") != std::string::npos || g.model.find("50") != std::string::npos);
+                  (g.model.find("RTX 40") != std::string::npos ||
+                   g.model.find("RTX 50") != std::string::npos);
     if (consumer && t.gpus.size() > 1)
       warnings.push_back("no peer access: this GeForce generation copies between GPUs through host "
                          "memory; prefer pipeline or data parallelism to tensor parallelism");
