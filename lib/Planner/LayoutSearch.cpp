@@ -148,7 +148,7 @@ private:
     std::map<BlockKind, int64_t> count;
     for (BlockKind kind : blocksOf(problem.workload))
       ++count[kind];
-    double all = 0, fastest = 1e300;
+    double all = 0, fastest = 1e300, overlap = cache.calibration("overlap");
     for (int r = 0; r < (problem.machine.mixed() ? mesh.pp : 1); ++r) {
       all = 0;
       cost::Machine own = simulate::machineOfRank(problem.machine, mesh, r);
@@ -158,7 +158,7 @@ private:
         parts += b.backwardInput;
         parts += b.backwardWeight;
         // An overlapped pair of DualPipe may hide expert traffic.
-        all += static_cast<double>(n) * (parts.total() - parts.expert);
+        all += static_cast<double>(n) * (parts.total() - overlap * parts.expert);
       }
       fastest = std::min(fastest, all);
     }
