@@ -32,17 +32,14 @@ const char *name(Provenance provenance) {
 
 Provenance weaker(Provenance a, Provenance b) { return std::max(a, b); }
 
-double Curve::at(double size) const {
+double Curve::at(double size, double latency) const {
   size_t last = bytes.size() - 1;
-  if (size >= bytes[last]) // beyond: the rate of the last segment's end, latency no longer counts
+  if (size >= bytes[last]) // latency no longer counts
     return seconds[last] * size / bytes[last];
-  if (size <= bytes[0]) { // below: latency and bytes, through the first two points
-    double slope = (seconds[1] - seconds[0]) / (bytes[1] - bytes[0]);
-    return std::max(0.25 * seconds[0], seconds[0] - slope * (bytes[0] - size));
-  }
   size_t hi = static_cast<size_t>(std::upper_bound(bytes.begin(), bytes.end(), size) - bytes.begin());
-  double share = std::log(size / bytes[hi - 1]) / std::log(bytes[hi] / bytes[hi - 1]);
-  return std::exp((1 - share) * std::log(seconds[hi - 1]) + share * std::log(seconds[hi]));
+  double fromBytes = hi ? bytes[hi - 1] : 256, fromSeconds = hi ? seconds[hi - 1] : latency;
+  double share = std::log(std::max(size, 1.0) / fromBytes) / std::log(bytes[hi] / fromBytes);
+  return std::exp((1 - share) * std::log(fromSeconds) + share * std::log(seconds[hi]));
 }
 
 double Calibration::operator()(const std::string &key) const {

@@ -174,7 +174,7 @@ void nvls(const Machine &m, const Where &w, double bytes, double rounds,
   }
   if (rounds < 2)
     return; // NVLSTree serves all-reduce only
-  double network = m.inter.bandwidth * m.inter.efficiency * static_cast<double>(w.on.perNode);
+  double network = w.on.network * static_cast<double>(w.on.perNode);
   double rate = std::min(bus, network * (w.nodes <= 2 ? 2 : 1));
   double seconds = nvlsHop + 2 * std::log2(std::max(2.0, w.nodes)) *
                                  (nvlsNetHop + w.interHop - m.inter.hopSeconds);
@@ -189,7 +189,7 @@ void hierarchical(const Machine &m, const Where &w, double bytes,
     return;
   double inside = static_cast<double>(w.on.perNode);
   double intra = m.intra.bandwidth * m.intra.efficiency;
-  double network = m.inter.bandwidth * m.inter.efficiency;
+  double network = w.on.network;
   double seconds = 3 * w.base + 2 * (inside - 1) * w.intraHop + 2 * (w.nodes - 1) * w.interHop +
                    2 * (inside - 1) / inside * bytes / intra +
                    2 * (w.nodes - 1) / w.nodes * bytes / inside / network;
@@ -203,7 +203,7 @@ CollectiveCost allToAll(const Machine &m, const Where &w, double bytes) {
             Protocol::Simple, Provenance::Literature};
   // Bytes for other nodes leave through this rank's own NIC share, the others inside meanwhile.
   double inside = std::min(1.0, static_cast<double>(w.on.perNode) / w.n);
-  double network = m.inter.bandwidth * m.inter.efficiency;
+  double network = w.on.network;
   double seconds = std::max((1 - inside) * bytes / network,
                             intra > 0 ? std::max(0.0, inside - 1 / w.n) * bytes / intra : 0.0);
   return {w.base + w.interHop + seconds, Algorithm::Pairwise, Protocol::Simple,
@@ -235,18 +235,16 @@ GroupLink linkOf(const Machine &machine, RankGroup group) {
   for (const NetworkTier &tier : machine.tiers)
     if (std::max(result.nodes, span / machine.devicesPerNode) > tier.nodes)
       inter /= std::max(1.0, tier.oversubscription);
+  result.network = inter;
   double network = inter * static_cast<double>(result.perNode);
   result.ringBandwidth = result.perNode > 1 && intra > 0 ? std::min(intra, network) : network;
   return result;
 }
 
-std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective kind,
-                                              double bytes, RankGroup group,
-                                              const Calibration &calibration) {
+/// What the closed forms say, cheapest first.
+static std::vector<CollectiveCost> forms(const Machine &machine, Collective kind, double bytes,
+                                         const Where &w) {
   std::vector<CollectiveCost> choices;
-  if (group.size <= 1 || bytes <= 0)
-    return {CollectiveCost()};
-  Where w = whereIs(machine, group);
   switch (kind) {
   case Collective::AllReduce:
     for (Protocol p : protocols) {
@@ -272,8 +270,8 @@ std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective
     break;
   case Collective::SendRecv: {
     const LinkClass &link = *w.on.link;
-    choices.push_back({w.base + bytes / std::max(1.0, link.bandwidth * link.efficiency),
-                       Algorithm::Direct, Protocol::Simple, Provenance::Literature});
+    double rate = w.on.crossesNodes ? w.on.network : link.bandwidth * link.efficiency;
+    choices.push_back({w.base + bytes / std::max(1.0, rate), Algorithm::Direct, Protocol::Simple, Provenance::Literature});
     break;
   }
   }
@@ -281,15 +279,29 @@ std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective
     return std::tuple(a.seconds, a.algorithm, a.protocol) <
            std::tuple(b.seconds, b.algorithm, b.protocol);
   });
+  return choices;
+}
+
+std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective kind,
+                                              double bytes, RankGroup group,
+                                              const Calibration &calibration) {
+  if (group.size <= 1 || bytes <= 0)
+    return {CollectiveCost()};
+  Where w = whereIs(machine, group);
+  std::vector<CollectiveCost> choices = forms(machine, kind, bytes, w);
   // A measured all-reduce replaces the form; an all-gather is half of one (a ring all-reduce is a
   // reduce-scatter and an all-gather).
   bool halves = kind == Collective::AllGather || kind == Collective::ReduceScatter;
-  if (!w.on.crossesNodes && (kind == Collective::AllReduce || halves))
-    if (const Curve *curve = calibration.curve(machine.intra.kind, static_cast<int>(group.size))) {
-      choices.front().seconds = curve->at(bytes) * (halves ? 0.5 : 1.0);
-      choices.front().provenance = curve->provenance;
-      choices.resize(1);
-    }
+  if (w.on.crossesNodes || !(kind == Collective::AllReduce || halves))
+    return choices;
+  if (const Curve *curve = calibration.curve(machine.intra.kind, static_cast<int>(group.size))) {
+    double latency = bytes < curve->bytes[0]
+                         ? forms(machine, Collective::AllReduce, 256, w).front().seconds
+                         : 0;
+    choices.front().seconds = curve->at(bytes, latency) * (halves ? 0.5 : 1.0);
+    choices.front().provenance = curve->provenance;
+    choices.resize(1);
+  }
   return choices;
 }
 
@@ -302,13 +314,13 @@ double collectiveSeconds(const Machine &machine, Collective kind, double bytes, 
   return collectiveCost(machine, kind, bytes, group).seconds;
 }
 
-std::vector<SwitchPoint> switchPoints(const Machine &machine, RankGroup group,
-                                      const Calibration &calibration) {
+std::vector<SwitchPoint> switchPoints(const Machine &machine, RankGroup group) {
   std::vector<SwitchPoint> points;
-  Calibration forms = calibration; // the choice is the form's, also where seconds are measured
-  forms.curves.clear();
+  if (group.size <= 1)
+    return points;
+  Where w = whereIs(machine, group);
   for (double bytes = 256; bytes <= 16.0 * (1 << 30); bytes *= std::sqrt(2.0)) {
-    CollectiveCost best = collectiveCost(machine, Collective::AllReduce, bytes, group, forms);
+    CollectiveCost best = forms(machine, Collective::AllReduce, bytes, w).front();
     if (points.empty() || points.back().algorithm != best.algorithm ||
         points.back().protocol != best.protocol)
       points.push_back({bytes, best.algorithm, best.protocol});

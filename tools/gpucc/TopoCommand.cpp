@@ -143,7 +143,7 @@ void printSwitches(const Topology &t) {
     return;
   std::printf("\nall-reduce of all %zu GPUs, from bytes on:\n", t.gpus.size());
   for (const SwitchPoint &p :
-       switchPoints(*m, {static_cast<int64_t>(t.gpus.size()), 1}, Calibration::builtin()))
+       switchPoints(*m, {static_cast<int64_t>(t.gpus.size()), 1}))
     std::printf("  %12.0f  %s %s\n", p.bytes, name(p.algorithm), name(p.protocol));
 }
 

@@ -38,14 +38,15 @@ struct Constant {
   bool free() const { return most > least; }
 };
 
-/// Measured seconds of an all-reduce on one node: log-linear between points, linear beyond.
+/// Measured seconds of an all-reduce on one node: log-linear between points, at the last point's
+/// rate beyond, towards `latency` (of a message of 256 bytes, from the closed form) below.
 struct Curve {
   std::string link; ///< LinkClass::kind
   int ranks = 0;
   Provenance provenance = Provenance::Measured;
   std::string source;
   std::vector<double> bytes, seconds;
-  double at(double size) const;
+  double at(double size, double latency) const;
 };
 
 struct Calibration {

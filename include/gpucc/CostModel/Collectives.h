@@ -53,20 +53,21 @@ std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective
                                               double bytes, RankGroup group,
                                               const Calibration &calibration);
 
-/// All-reduce sizes (bytes, powers of two) at which the choice changes, with the new choice.
+/// All-reduce sizes (bytes, powers of the square root of two) at which the closed forms' choice
+/// changes, with the new choice.
 struct SwitchPoint {
   double bytes = 0;
   Algorithm algorithm = Algorithm::None;
   Protocol protocol = Protocol::Simple;
 };
-std::vector<SwitchPoint> switchPoints(const Machine &machine, RankGroup group,
-                                      const Calibration &calibration);
+std::vector<SwitchPoint> switchPoints(const Machine &machine, RankGroup group);
 
 /// Where a group lies and the bytes per second per rank of a ring through it.
 struct GroupLink {
   const LinkClass *link = nullptr;
   bool crossesNodes = false;
   double ringBandwidth = 0;
+  double network = 0;  ///< bytes per second of one member to other nodes, tiers counted
   int64_t perNode = 1; ///< members of the group on one node
   int64_t nodes = 1;   ///< nodes that the group touches
 };
