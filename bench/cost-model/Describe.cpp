@@ -123,6 +123,8 @@ public:
                       &Describing::measured})
       if (std::string why = (this->*step)(run, *stack); !why.empty())
         return why;
+    if (std::string why = implausible(run); !why.empty())
+      return why;
     run.group = source + "|" + run.date + "|" + text(first, "layers") + "|" + text(first, "hidden") +
                 "|" + text(first, "heads") + "|" + text(first, "model") + "|" +
                 std::to_string(run.gpus) + "|" + std::to_string(run.layout.globalBatch) + "|" +
@@ -132,6 +134,28 @@ public:
   }
 
 private:
+  /// A cell that cannot be meant: such a run would only cost time.
+  static std::string implausible(const Run &run) {
+    const Workload &w = run.workload;
+    const Layout &l = run.layout;
+    auto inside = [](int64_t value, int64_t least, int64_t most) {
+      return value >= least && value <= most;
+    };
+    bool sizes = inside(w.layers, 1, 2000) && inside(w.hidden, 1, 1 << 20) &&
+                 inside(w.heads, 1, 1 << 14) && inside(w.kvHeads, 1, 1 << 14) &&
+                 inside(w.headDim, 0, 1 << 14) && inside(w.ffn, 0, 1 << 22) &&
+                 inside(w.vocab, 0, 1 << 24) && inside(w.sequence, 1, 1 << 26);
+    if (!sizes)
+      return "implausible sizes";
+    bool degrees = inside(l.tp, 1, 4096) && inside(l.cp, 1, 4096) && inside(l.pp, 1, 512) &&
+                   inside(l.dp, 1, 1 << 20) && inside(l.ep, 1, 4096) &&
+                   inside(l.virtualStages, 1, 256) && inside(l.microBatch, 1, 1 << 16) &&
+                   inside(l.globalBatch, 1, 1 << 24) && inside(run.gpus, 1, 1 << 20) &&
+                   inside(run.machine.devicesPerNode, 1, 1024) && l.pp <= w.layers + 2 &&
+                   l.microBatches() >= 1;
+    return degrees ? "" : "implausible layout";
+  }
+
   double metric(const char *key) const {
     auto it = metrics.find(key);
     return it == metrics.end() ? 0 : it->second;

@@ -33,7 +33,7 @@ std::vector<Ratio> predictAll(const std::vector<Run> &runs, const cost::Calibrat
   std::vector<Ratio> ratios;
   for (const Run &run : runs) {
     Prediction p = predict(run, calibration);
-    if (p.valid)
+    if (p.valid && p.seconds > 0 && p.seconds < 1e12)
       ratios.push_back({&run, run.seconds > 0 ? p.seconds / run.seconds : 0, p});
   }
   return ratios;
