@@ -7,6 +7,7 @@
 //   memory  21.43 GiB of 74.51 GiB per rank (stage 0)
 //
 //===----------------------------------------------------------------------===//
+#include "gpucc/Facts/Text.h"
 #include "gpucc/Planner/Plan.h"
 #include <cstdio>
 
@@ -18,7 +19,6 @@ template <typename... Args> void print(std::string &out, const char *format, Arg
   std::snprintf(line, sizeof line, format, args...);
   out += line;
 }
-constexpr double gib = 1073741824.0;
 } // namespace
 
 std::string PlanResult::explain(const PlanProblem &problem) const {
@@ -29,8 +29,8 @@ std::string PlanResult::explain(const PlanProblem &problem) const {
   print(out, "step    %.3f ms: compute %.3f, communication %.3f, bubble %.3f, update %.3f\n",
         cost.seconds * 1e3, cost.computeSeconds * 1e3, cost.communicationSeconds * 1e3,
         cost.bubbleSeconds * 1e3, cost.updateSeconds * 1e3);
-  print(out, "memory  %.2f GiB of %.2f GiB per rank (stage %d)\n", cost.memory.total() / gib,
-        problem.memoryPerRank() / gib, cost.fullestStage);
+  print(out, "memory  %s of %s per rank (stage %d)\n", bytesText(cost.memory.total()).c_str(),
+        bytesText(problem.memoryPerRank()).c_str(), cost.fullestStage);
   out += cost.memory.dump();
   print(out, "considered %lld layouts, %lld table entries\n", static_cast<long long>(candidates),
         static_cast<long long>(steps));
@@ -40,8 +40,8 @@ std::string PlanResult::explain(const PlanProblem &problem) const {
   out += "alternatives\n";
   for (const Considered &c : alternatives)
     if (!c.reason.empty())
-      print(out, "  %10.3f ms %8.2f GiB  %s: %s\n", c.cost.seconds * 1e3,
-            c.cost.memory.total() / gib, c.candidate.dump().c_str(), c.reason.c_str());
+      print(out, "  %10.3f ms %12s  %s: %s\n", c.cost.seconds * 1e3,
+            bytesText(c.cost.memory.total()).c_str(), c.candidate.dump().c_str(), c.reason.c_str());
   if (!rejected.empty())
     out += "do not fit\n";
   for (const Considered &c : rejected)

@@ -7,6 +7,7 @@
 //    ...}
 //
 //===----------------------------------------------------------------------===//
+#include "gpucc/Facts/Text.h"
 #include "gpucc/Planner/Plan.h"
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -16,16 +17,10 @@ namespace gpucc::planner {
 using Json = nlohmann::ordered_json;
 
 namespace {
-constexpr double gib = 1073741824.0;
-
 template <typename... Args> std::string text(const char *format, Args... args) {
   char line[512];
   std::snprintf(line, sizeof line, format, args...);
   return line;
-}
-
-std::string bytesText(double bytes) {
-  return bytes >= gib / 10 ? text("%.2f GiB", bytes / gib) : text("%.2f MiB", bytes / 1048576);
 }
 
 Json layoutJson(const Candidate &c) {

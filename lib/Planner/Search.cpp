@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Strategies.h"
+#include "gpucc/Facts/Text.h"
 #include "gpucc/Planner/Plan.h"
 #include "gpucc/Solvers/StableSort.h"
 #include <algorithm>
@@ -300,11 +301,6 @@ private:
       result.rejected.resize(options.maxAlternatives);
   }
 
-  static std::string gib(double bytes) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2f GiB", bytes / 1073741824.0);
-    return text;
-  }
   static std::string ms(double seconds) {
     char text[32];
     std::snprintf(text, sizeof text, "%.3f ms", seconds * 1e3);
@@ -327,8 +323,8 @@ private:
     const Considered &least = result.rejected.front();
     auto [part, bytes] = largestPart(least.cost.memory);
     return "no layout fits: the leanest (" + least.candidate.dump() + ") needs " +
-           gib(least.cost.memory.total()) + " per rank, allowed " + gib(p.memoryPerRank()) +
-           "; the largest part is " + part + " with " + gib(bytes) +
+           bytesText(least.cost.memory.total()) + " per rank, allowed " + bytesText(p.memoryPerRank()) +
+           "; the largest part is " + part + " with " + bytesText(bytes) +
            "; use more ranks, a smaller batch, or free the pins (" + dump(p.pins) + ")";
   }
 
@@ -338,8 +334,8 @@ private:
     const LayoutCost &a = item.cost, &b = result.cost;
     if (!a.fits) {
       auto [part, bytes] = largestPart(a.memory);
-      return "needs " + gib(a.memory.total()) + " of " + gib(p.memoryPerRank()) + ", most of it " +
-             part + " (" + gib(bytes) + ")";
+      return "needs " + bytesText(a.memory.total()) + " of " + bytesText(p.memoryPerRank()) + ", most of it " +
+             part + " (" + bytesText(bytes) + ")";
     }
     char percent[32];
     std::snprintf(percent, sizeof percent, "%.1f %%", 100 * (a.seconds / b.seconds - 1));
@@ -353,8 +349,10 @@ private:
     if (worst.second > 0)
       reason += ", mostly " + std::string(worst.first) + " (+" + ms(worst.second) + ")";
     double memory = a.memory.total() - b.memory.total();
-    reason += memory > 0 ? ", and " + gib(memory) + " more memory"
-                         : ", saves " + gib(-memory) + " of memory";
+    if (memory > 0)
+      reason += ", and " + bytesText(memory) + " more memory";
+    else if (memory < 0)
+      reason += ", saves " + bytesText(-memory) + " of memory";
     return reason;
   }
 

@@ -62,7 +62,8 @@ void printLayout(const fb::Plan &plan) {
   if (plan.needs()->architectures())
     for (const auto *arch : *plan.needs()->architectures())
       std::printf(" %s", arch->c_str());
-  std::printf("\n  %u ranks, %u stages", plan.ranks(), plan.stages()->size());
+  std::printf("\n  %u rank%s, %u stage%s", plan.ranks(), plan.ranks() == 1 ? "" : "s",
+              plan.stages()->size(), plan.stages()->size() == 1 ? "" : "s");
   if (plan.stages()->Get(0)->axes())
     for (const fb::Axis *axis : *plan.stages()->Get(0)->axes())
       std::printf(", %s=%u", axis->name()->c_str(), axis->size());

@@ -17,18 +17,6 @@ using namespace gpucc;
 using namespace gpucc::tool;
 namespace fb = gpucc::rt::plan;
 
-std::string tool::bytesText(double bytes) {
-  const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  int unit = 0;
-  while (bytes >= 1024 && unit < 4) {
-    bytes /= 1024;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof(text), unit ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
-  return text;
-}
-
 int PlanFile::open(const std::string &name) {
   path = name;
   gpucc_rt::Plan checked; // the runtime's own verifier

@@ -2,6 +2,7 @@
 #ifndef GPUCC_TOOLS_GPUCC_PLANTEXT_H
 #define GPUCC_TOOLS_GPUCC_PLANTEXT_H
 
+#include "gpucc/Facts/Text.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,9 +35,6 @@ private:
   uint64_t blobOffset = 0;
   std::vector<char> bytes;
 };
-
-/// "1.5 MiB"
-std::string bytesText(double bytes);
 
 } // namespace gpucc::tool
 
