@@ -19,8 +19,13 @@ static base::OperandAttr operand(Storage storage, Type element, ArrayRef<int64_t
                                 strides);
 }
 
+static void setConstants(OpBuilder &b, NamedAttrList &config, ArrayRef<int64_t> constants) {
+  if (!constants.empty())
+    config.set("constant", b.getDenseI64ArrayAttr(constants));
+}
+
 static LogicalResult buildMatmul(OpBuilder &b, graph::ContractOp op, ArrayRef<Storage> operands,
-                                 Storage result) {
+                                 ArrayRef<int64_t> constants, Storage result) {
   std::optional<MatmulForm> form = matmulForm(op);
   if (!form)
     return op.emitOpError() << "is no matrix product over runs of memory; transpose its operands "
@@ -38,6 +43,7 @@ static LogicalResult buildMatmul(OpBuilder &b, graph::ContractOp op, ArrayRef<St
   bool tf32 = op.getPrecision() == graph::Precision::Tf32;
   NamedAttrList config;
   config.set("math", b.getStringAttr(tf32 ? "tf32" : "strict"));
+  setConstants(b, config, constants);
   LibraryCallOp::create(b, op.getLoc(), b.getStringAttr("matmul"), b.getArrayAttr(args),
                         config.getDictionary(b.getContext()), b.getStringAttr(sourceName(op)));
   return success();
@@ -46,7 +52,8 @@ static LogicalResult buildMatmul(OpBuilder &b, graph::ContractOp op, ArrayRef<St
 /// One of the three products of a convolution; `order` lists the storages in the library's order.
 template <typename Op>
 static LogicalResult buildConvolution(OpBuilder &b, Op op, StringRef kind,
-                                      ArrayRef<std::pair<Storage, Type>> order) {
+                                      ArrayRef<std::pair<Storage, Type>> order,
+                                      ArrayRef<int64_t> constants) {
   SmallVector<Attribute> args;
   for (auto [storage, type] : order) {
     auto tensor = cast<RankedTensorType>(type);
@@ -58,23 +65,24 @@ static LogicalResult buildConvolution(OpBuilder &b, Op op, StringRef kind,
   config.set("pads_begin", b.getDenseI64ArrayAttr(op.getPadsLow()));
   config.set("pads_end", b.getDenseI64ArrayAttr(op.getPadsHigh()));
   config.set("groups", b.getI64IntegerAttr(op.getGroups()));
+  setConstants(b, config, constants);
   LibraryCallOp::create(b, op.getLoc(), b.getStringAttr(kind), b.getArrayAttr(args),
                         config.getDictionary(b.getContext()), b.getStringAttr(sourceName(op)));
   return success();
 }
 
 LogicalResult sched::buildLibraryCall(OpBuilder &b, Operation *op, ArrayRef<Storage> operands,
-                                      Storage result) {
+                                      ArrayRef<int64_t> constants, Storage result) {
   if (auto contract = dyn_cast<graph::ContractOp>(op))
-    return buildMatmul(b, contract, operands, result);
+    return buildMatmul(b, contract, operands, constants, result);
   Type in0 = op->getOperand(0).getType(), in1 = op->getOperand(1).getType(),
        out = op->getResult(0).getType();
   if (auto conv = dyn_cast<graph::ConvolutionOp>(op))
     return buildConvolution(b, conv, "conv",
-                            {{operands[0], in0}, {operands[1], in1}, {result, out}});
+                            {{operands[0], in0}, {operands[1], in1}, {result, out}}, constants);
   if (auto grad = dyn_cast<graph::ConvolutionInputGradOp>(op))
     return buildConvolution(b, grad, "conv_backward_data",
-                            {{operands[0], in0}, {operands[1], in1}, {result, out}});
+                            {{operands[0], in0}, {operands[1], in1}, {result, out}}, constants);
   return buildConvolution(b, cast<graph::ConvolutionFilterGradOp>(op), "conv_backward_weights",
-                          {{operands[0], in0}, {operands[1], in1}, {result, out}});
+                          {{operands[0], in0}, {operands[1], in1}, {result, out}}, constants);
 }

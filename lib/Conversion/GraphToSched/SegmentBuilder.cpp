@@ -194,9 +194,13 @@ private:
       return emitLaunch(launch);
     if (isLibraryOp(op)) {
       SmallVector<Storage> operands;
-      for (Value operand : op->getOperands())
+      SmallVector<int64_t> constants;
+      for (Value operand : op->getOperands()) {
+        if (Operation *made = rootOf(operand).getDefiningOp(); made && isPrepared(made))
+          constants.push_back(static_cast<int64_t>(operands.size()));
         operands.push_back(placeOf(operand));
-      return buildLibraryCall(builder, op, operands, placeNew(op, op->getResult(0)));
+      }
+      return buildLibraryCall(builder, op, operands, constants, placeNew(op, op->getResult(0)));
     }
     if (isCollective(op)) {
       std::optional<Storage> operand, result;

@@ -31,9 +31,11 @@ llvm::LogicalResult buildSegment(ProgramBuilder &program, mlir::func::FuncOp fun
 
 /// True for ops that are library calls (contract and convolutions outside clusters).
 bool isLibraryOp(mlir::Operation *op);
-/// Appends the call; `operands` and `result` are where the op's values lie.
+/// Appends the call; `operands` and `result` are where the op's values lie, `constants` the operands
+/// that nothing writes after prepare: the driver may keep them in the library's own layout.
 llvm::LogicalResult buildLibraryCall(mlir::OpBuilder &builder, mlir::Operation *op,
-                               llvm::ArrayRef<Storage> operands, Storage result);
+                               llvm::ArrayRef<Storage> operands, llvm::ArrayRef<int64_t> constants,
+                               Storage result);
 
 bool isCollective(mlir::Operation *op);
 llvm::LogicalResult buildCollective(mlir::OpBuilder &builder, mlir::Operation *op, const Mesh &mesh,

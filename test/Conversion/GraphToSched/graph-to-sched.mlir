@@ -62,3 +62,24 @@ func.func @update(%w: tensor<4xf32> {base.name = "w", base.kind = "state", base.
   %2 = graph.constant dense<0.0> : tensor<4xf32>
   return %0, %2, %1 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+module attributes {graph.files = ["w.bin"]} {
+  graph.weight_data @w {bytes = 64 : i64, file = 0 : i64, offset = 0 : i64} : tensor<4x4xf32>
+
+  // A weight never changes, also under another shape: the library may keep it packed. State may.
+  // CHECK-LABEL: sched.program @stage0
+  // CHECK: sched.library_call "matmul" {{.*}} config {constant = array<i64: 1>, math = "strict"}
+  // CHECK: sched.library_call "matmul" {{.*}} config {math = "strict"}
+  func.func @main(%x: tensor<4x4xf32> {base.name = "x", base.kind = "input"},
+                  %s: tensor<4x4xf32> {base.name = "s", base.kind = "state", base.state = #base.state<param>})
+      -> (tensor<4x4xf32> {base.name = "y", base.kind = "output"}) {
+    %w = graph.weight @w : tensor<4x4xf32>
+    %v = graph.reshape %w {shape = array<i64: 16>} : (tensor<4x4xf32>) -> tensor<16xf32>
+    %u = graph.reshape %v {shape = array<i64: 4, 4>} : (tensor<16xf32>) -> tensor<4x4xf32>
+    %0 = graph.contract %x, %u {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    %1 = graph.contract %0, %s {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %1 : tensor<4x4xf32>
+  }
+}
