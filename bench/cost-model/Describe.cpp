@@ -1,4 +1,5 @@
 //===- Describe.cpp - rows of one run to workload, layout, machine --------===//
+#include "Names.h"
 #include "Runs.h"
 #include "Stacks.h"
 #include <algorithm>
@@ -17,7 +18,8 @@ std::string familyOf(const std::string &source) {
 namespace {
 
 std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
   return text;
 }
 
@@ -45,59 +47,6 @@ std::string found(const std::string &notes, const char *pattern) {
   return std::regex_search(notes, m, std::regex(pattern)) ? m[1].str() : "";
 }
 
-/// The public configuration of a model that a table only names.
-struct Known {
-  const char *pattern, *workload;
-};
-const Known known[] = {
-    {"qwen3.*30b", "qwen3-30b-a3b"},       {"qwen3.*235b", "qwen3-235b-a22b"},
-    {"gpt.?oss.*120b", "gpt-oss-120b"},    {"gpt.?oss.*20b", "gpt-oss-20b"},
-    {"deepseek.?v3", "deepseek-v3"},       {"deepseek.?v2|ds 236b", "deepseek-v2"},
-    {"kimi.?k2", "kimi-k2"},               {"nemotron-8b", "nemotron-8b"},
-    {"mixtral.?8x7b", "mixtral-8x7b"},     {"mixtral.?8x22b", "mixtral-8x22b"},
-    {"gpt2-large", "gpt-2-large"},         {"internlm-7b", "internlm-7b"},
-    {"internlm-20b", "internlm-20b"},      {"qwen2.5.?7b", "qwen2.5-7b"},
-    {"qwen2.5.?32b", "qwen2.5-32b"},       {"llama.?2.*7b", "llama-2-7b"},
-    {"llama.?2.*13b", "llama-2-13b"},      {"llama.?2.*70b", "llama-2-70b"},
-    {"llama.*3.*405b", "llama-3-405b"},    {"llama.*3.*70b", "llama-3-70b"},
-    {"llama.*3.*8b", "llama-3-8b"},        {"mpt-", "mpt-7b"},
-    {"mistral", "mistral-7b"},
-};
-/// Architectures that the workload description does not cover (state-space layers, convolutions).
-const char *const outside =
-    "qwen3.*next|nemotron.*(nano|super|ultra)|nemotron-?h|nemotron 3|wide-resnet|transgan|gshard|t5|bert|"
-    "27-layer|mla\\+moe";
-
-struct Sizes {
-  const char *pattern;
-  int64_t layers, hidden, heads, vocab;
-};
-/// GPT sizes that a table gives by name only (their papers' tables).
-const Sizes gptSizes[] = {
-    {"gpt3-5b", 24, 4096, 32, 51200},    {"gpt3-20b", 44, 6144, 48, 51200},
-    {"gpt3-175b", 96, 12288, 96, 51200}, {"nemotron-22b", 40, 6144, 48, 256000},
-    {"gpt-1\\.3b", 24, 2048, 32, 50304}, {"opt-30b", 48, 7168, 56, 50272},
-};
-
-std::string machineOf(const std::string &type) {
-  std::string u = lower(type);
-  u.erase(std::remove(u.begin(), u.end(), ' '), u.end());
-  const std::pair<const char *, const char *> names[] = {
-      {"gb300", "gb300-nvl72"}, {"gb200", "gb200-nvl72"}, {"gh200", "gh200"}, {"b300", "b300"},
-      {"b200", "b200"},         {"h200", "h200"},         {"h800", "h800"},   {"a800", "a800"},
-      {"l40", "l40s"},          {"l4", "l4"},             {"t4", "t4"},       {"4090", "rtx4090"}};
-  for (auto [part, name] : names)
-    if (has(u, part))
-      return name;
-  if (has(u, "v100"))
-    return has(u, "16gb") || !has(u, "32") ? "v100-16gb" : "v100";
-  if (has(u, "h100"))
-    return has(u, "96") ? "h100-96gb" : "h100";
-  if (has(u, "a100"))
-    return has(u, "pci") ? "a100-pcie" : has(u, "40") ? "a100-40gb" : "a100-80gb";
-  return "";
-}
-
 class Describing {
 public:
   Describing(const std::vector<Cells> &rows) : first(rows.front()) {
@@ -117,18 +66,18 @@ public:
     if (!stack)
       return "unknown software";
     run.stack = stack->software;
-    if (std::regex_search(name, std::regex(outside)))
+    if (isOutside(name))
       return "architecture";
-    for (auto step : {&Describing::machine, &Describing::model, &Describing::layout,
-                      &Describing::measured})
+    for (auto step :
+         {&Describing::machine, &Describing::model, &Describing::layout, &Describing::measured})
       if (std::string why = (this->*step)(run, *stack); !why.empty())
         return why;
     if (std::string why = implausible(run); !why.empty())
       return why;
-    run.group = source + "|" + run.date + "|" + text(first, "layers") + "|" + text(first, "hidden") +
-                "|" + text(first, "heads") + "|" + text(first, "model") + "|" +
-                std::to_string(run.gpus) + "|" + std::to_string(run.layout.globalBatch) + "|" +
-                std::to_string(run.workload.sequence) + "|" + text(first, "precision") + "|" +
+    run.group = source + "|" + run.date + "|" + text(first, "layers") + "|" +
+                text(first, "hidden") + "|" + text(first, "heads") + "|" + text(first, "model") +
+                "|" + std::to_string(run.gpus) + "|" + std::to_string(run.layout.globalBatch) +
+                "|" + std::to_string(run.workload.sequence) + "|" + text(first, "precision") + "|" +
                 (has(source, "selective") ? text(first, "recompute") : "");
     return "";
   }
@@ -152,7 +101,7 @@ private:
                    inside(l.virtualStages, 1, 256) && inside(l.microBatch, 1, 1 << 16) &&
                    inside(l.globalBatch, 1, 1 << 24) && inside(run.gpus, 1, 1 << 20) &&
                    inside(run.machine.devicesPerNode, 1, 1024) && l.pp <= w.layers + 2 &&
-                   l.microBatches() >= 1;
+                   l.microBatches() >= 1 && l.expertData() >= 1;
     return degrees ? "" : "implausible layout";
   }
 
@@ -181,14 +130,10 @@ private:
 
   std::string model(Run &run, const Stack &stack) {
     Workload &w = run.workload;
-    std::string base = "gpt-1.7b";
-    bool isKnown = false;
-    for (const Known &k : known)
-      if (std::regex_search(name, std::regex(k.pattern))) {
-        base = k.workload;
-        isKnown = true;
-        break;
-      }
+    std::string base = workloadOf(name);
+    bool isKnown = !base.empty();
+    if (!isKnown)
+      base = "gpt-1.7b"; // the family's defaults
     w = std::get<Workload>(loadWorkload(base));
     w.name = text(first, "model");
     int64_t layers = integer("layers"), hidden = integer("hidden"), heads = integer("heads");
@@ -198,9 +143,8 @@ private:
       w.heads = heads;
       w.vocab = 0;
       w.sequence = 0;
-      for (const Sizes &s : gptSizes)
-        if (std::regex_search(name, std::regex(s.pattern)))
-          w.layers = s.layers, w.hidden = s.hidden, w.heads = s.heads, w.vocab = s.vocab;
+      if (const Sizes *s = sizesOf(name))
+        w.layers = s->layers, w.hidden = s->hidden, w.heads = s->heads, w.vocab = s->vocab;
     }
     override(w.layers, layers);
     override(w.hidden, hidden);
@@ -263,16 +207,17 @@ private:
   void precision(Run &run) const {
     std::string p = lower(text(first, "precision"));
     Recipe &r = run.layout.recipe;
-    r.precision = has(p, "fp4")      ? Precision::F4
-                  : has(p, "8")      ? Precision::F8
-                  : p == "fp32"      ? Precision::F32
-                  : has(p, "bf16")   ? Precision::BF16
-                                     : Precision::F16;
+    r.precision = has(p, "fp4")    ? Precision::F4
+                  : has(p, "8")    ? Precision::F8
+                  : p == "fp32"    ? Precision::F32
+                  : has(p, "bf16") ? Precision::BF16
+                                   : Precision::F16;
     // torchao scales dynamically; NVIDIA's "current scaling" (CS) reads a tensor once more.
     if (has(p, "row"))
       r.quantizeBytes = 10;
     else if (has(source, "titan") || has(source, "async-TP"))
-      r.quantizeBytes = 9; // torchao keeps the 16-bit input and casts it again for the weight gradient
+      r.quantizeBytes =
+          9; // torchao keeps the 16-bit input and casts it again for the weight gradient
     else if (has(p, "cs") || has(p, "current"))
       r.quantizeBytes = 6;
     if (has(source, "BLOOM") && r.precision == Precision::BF16)
@@ -290,7 +235,8 @@ private:
     r.overlapGradients = stack.overlapGradients;
     r.overlapTensor = stack.overlapTensor;
     r.gradientBytes = stack.gradientBytes;
-    r.overlapParameters = !has(source, "InternEvo"); // overlap_sync_param is off in its configurations
+    r.overlapParameters =
+        !has(source, "InternEvo"); // overlap_sync_param is off in its configurations
     r.reduceWhole = stack.reduceWhole;
     r.bucketBytes = stack.bucketMegabytes * 1e6;
     r.scatterSends = !stack.flash; // Megatron's scatter-gather between stages
@@ -306,10 +252,10 @@ private:
     l.microBatch = integer("micro_batch");
     l.globalBatch = static_cast<int64_t>(number(first, "global_batch"));
     std::string zero = lower(text(first, "zero_stage"));
-    l.zeroStage = zero.empty()                            ? stack.zeroStage
-                  : has(zero, "fsdp") || zero[0] == '3'   ? 3
-                  : zero[0] >= '0' && zero[0] <= '2'      ? zero[0] - '0'
-                                                          : stack.zeroStage;
+    l.zeroStage = zero.empty()                          ? stack.zeroStage
+                  : has(zero, "fsdp") || zero[0] == '3' ? 3
+                  : zero[0] >= '0' && zero[0] <= '2'    ? zero[0] - '0'
+                                                        : stack.zeroStage;
     if (l.zeroStage == 3 && has(source, "SC'21"))
       r.bucketBytes = 100e6; // DeepSpeed fetches 5e7 elements ahead
     if (l.zeroStage == 3 && l.pp > 1 && (has(source, "titan") || has(source, "AutoModel")))
@@ -319,10 +265,10 @@ private:
     if (std::string g = found(zero, "group=([0-9]+)"); !g.empty())
       l.zeroGroup = std::stoll(g);
     std::string rec = lower(text(first, "recompute"));
-    l.recompute = rec.empty()                                    ? stack.recompute
-                  : rec == "full"                                ? Recompute::Full
+    l.recompute = rec.empty()                                             ? stack.recompute
+                  : rec == "full"                                         ? Recompute::Full
                   : rec.starts_with("selective") || has(rec, "core_attn") ? Recompute::Selective
-                                                                 : Recompute::None;
+                                                                          : Recompute::None;
     run.unstated.recompute = rec.empty() && !stack.recomputeStated;
     if (has(source, "torchtitan H200")) { // every second product is run again
       l.recompute = Recompute::Full;
@@ -442,9 +388,10 @@ private:
           break;
         }
     run.hardwareTflops = metric("TFLOPs_per_GPU_hw");
-    const std::pair<const char *, double> memories[] = {
-        {"peak_mem_GB", 1e9}, {"peak_mem_GiB", 1073741824.0}, {"peak_mem_MB", 1e6},
-        {"rank0_peak_mem_GB", 1e9}};
+    const std::pair<const char *, double> memories[] = {{"peak_mem_GB", 1e9},
+                                                        {"peak_mem_GiB", 1073741824.0},
+                                                        {"peak_mem_MB", 1e6},
+                                                        {"rank0_peak_mem_GB", 1e9}};
     for (auto [key, unit] : memories)
       if (metric(key) > 0)
         run.memoryBytes = metric(key) * unit;
@@ -452,7 +399,8 @@ private:
       run.fits = metric("fits") > 0;
     if (run.fits == 0)
       run.seconds = 0;
-    run.doubtful = has(notes, "CHECK") || (has(source, "Alpa") && run.seconds > 1000) || (has(notes, "packed") && has(name, "sft"));
+    run.doubtful = has(notes, "CHECK") || (has(source, "Alpa") && run.seconds > 1000) ||
+                   (has(notes, "packed") && has(name, "sft"));
     return "";
   }
 

@@ -91,25 +91,26 @@ cost::Calibration fit(const std::vector<Run> &runs, cost::Calibration c, int rou
 }
 
 /// The constants in use saw every family: a fit that left one out must not begin there. It begins
-/// at what one would write down without any run: 0.7 of the peak for products, 0.8 of the bandwidth,
-/// half of the traffic hidden, 50 us to issue an operator; a constant that only the left-out family
-/// determines stays there.
+/// at what one would write down without any run: 0.7 of the peak for products, 0.8 of the
+/// bandwidth, half of the traffic hidden, 50 us to issue an operator; a constant that only the
+/// left-out family determines stays there.
 static cost::Calibration prior(cost::Calibration c) {
   for (auto &[key, constant] : c.constants)
     if (constant.free() && countsForTime(key))
-      constant.value = key == "host-seconds"                ? 50e-6
-                       : key == "overlap"                   ? 0.5
-                       : key == "memory-efficiency"         ? 0.8
-                       : key.starts_with("low-precision")   ? 1.0
-                       : key == "ragged-64"                 ? 0.75
-                                                            : 0.7;
+      constant.value = key == "host-seconds"              ? 50e-6
+                       : key == "overlap"                 ? 0.5
+                       : key == "memory-efficiency"       ? 0.8
+                       : key.starts_with("low-precision") ? 1.0
+                       : key == "ragged-64"               ? 0.75
+                                                          : 0.7;
   return c;
 }
 
 void leaveOneOut(const std::vector<Run> &runs, const cost::Calibration &start, int rounds) {
   std::vector<std::string> families;
   for (const Run &run : runs)
-    if (run.seconds > 0 && std::find(families.begin(), families.end(), run.family) == families.end())
+    if (run.seconds > 0 &&
+        std::find(families.begin(), families.end(), run.family) == families.end())
       families.push_back(run.family);
   std::printf("left out: constants fitted without the family, from prior values\n");
   std::vector<Ratio> all;

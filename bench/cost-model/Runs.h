@@ -38,15 +38,15 @@ struct Run {
   cost::Machine machine;
   int gpus = 0;
   Unstated unstated;
-  bool forwardOnly = false;  ///< measured: one layer's forward pass
-  bool allocated = false;    ///< memory is what tensors took, without context and waste
-  bool doubtful = false;     ///< marked CHECK, or an outlier that the source itself shows
-  bool mixture = false;      ///< of experts
+  bool forwardOnly = false;    ///< measured: one layer's forward pass
+  bool allocated = false;      ///< memory is what tensors took, without context and waste
+  bool doubtful = false;       ///< marked CHECK, or an outlier that the source itself shows
+  bool mixture = false;        ///< of experts
   bool layersInferred = false; ///< the layer count was not stated
-  double seconds = 0;        ///< measured per step; 0: not
-  double memoryBytes = 0;    ///< measured; 0: not
-  int fits = -1;             ///< 1, 0 or not said
-  double hardwareTflops = 0; ///< printed beside the time (per GPU)
+  double seconds = 0;          ///< measured per step; 0: not
+  double memoryBytes = 0;      ///< measured; 0: not
+  int fits = -1;               ///< 1, 0 or not said
+  double hardwareTflops = 0;   ///< printed beside the time (per GPU)
 };
 
 struct Runs {

@@ -4,8 +4,8 @@
 // FlashAttention 3 on Hopper 1.3 and more, FlashAttention 1 in Triton 0.8 on A100.
 // Buckets: InternEvo reduces and broadcasts tensor by tensor; DeepSpeed's defaults are 5e8 elements
 // for ZeRO-1 and 5e7 for what ZeRO-3 fetches ahead.
-// Networks: Selene 200 Gb/s per GPU; Jean Zay 4 x 100 Gb/s Omni-Path per 8 GPUs; vTrain 4 x 200 Gb/s
-// per 8; p3.16xlarge 25 Gb/s per 8; g4dn.12xlarge 50 Gb/s per 4; InternEvo 4 x 100 Gb/s per 8.
+// Networks: Selene 200 Gb/s per GPU; Jean Zay 4 x 100 Gb/s Omni-Path per 8 GPUs; vTrain 4 x 200
+// Gb/s per 8; p3.16xlarge 25 Gb/s per 8; g4dn.12xlarge 50 Gb/s per 4; InternEvo 4 x 100 Gb/s per 8.
 //
 //===----------------------------------------------------------------------===//
 #include "Stacks.h"

@@ -12,18 +12,18 @@
 namespace gpucc::bench {
 
 struct Stack {
-  const char *source;     ///< part of the source's name
-  const char *family;     ///< sources reported together
-  const char *software;   ///< name for the table
-  bool flash;             ///< FlashAttention or unfused attention
-  double attentionRate;   ///< of that kernel library against FlashAttention 2
+  const char *source;   ///< part of the source's name
+  const char *family;   ///< sources reported together
+  const char *software; ///< name for the table
+  bool flash;           ///< FlashAttention or unfused attention
+  double attentionRate; ///< of that kernel library against FlashAttention 2
   bool sequenceParallel;
   bool overlapGradients, overlapTensor;
   int gradientBytes;
-  int zeroStage;          ///< where the row does not say
-  double network;         ///< GB/s per device; 0: the machine's
+  int zeroStage;                 ///< where the row does not say
+  double network;                ///< GB/s per device; 0: the machine's
   workload::Recompute recompute; ///< where the row does not say
-  bool recomputeStated;   ///< false: not said; as much as it takes to fit
+  bool recomputeStated;          ///< false: not said; as much as it takes to fit
   bool reduceWhole;       ///< ZeRO-1 by all-reduce (DeepSpeed of 2022) instead of reduce-scatter
   bool greedyStages;      ///< ceil(layers / pp) from the front
   bool fused;             ///< bias, activation, dropout and add are fused kernels

@@ -23,11 +23,12 @@ struct Options {
 };
 
 int usage(const char *found) {
-  std::fprintf(stderr,
-               "costmodel: found '%s', allowed --data DIR (with published-runs/ and vtrain/), --runs "
-               "FILE (a CSV of the same columns instead), --calibration FILE, --fit, --left-out, "
-               "--rows, --rounds N; see docs/cost-model.md\n",
-               found);
+  std::fprintf(
+      stderr,
+      "costmodel: found '%s', allowed --data DIR (with published-runs/ and vtrain/), --runs "
+      "FILE (a CSV of the same columns instead), --calibration FILE, --fit, --left-out, "
+      "--rows, --rounds N; see docs/cost-model.md\n",
+      found);
   return 2;
 }
 
@@ -56,14 +57,14 @@ void printConstants(const cost::Calibration &c) {
 void printRows(const std::vector<Ratio> &ratios) {
   for (const Ratio &r : ratios)
     if (r.ratio > 0)
-      std::printf("%6.3f  %-44s %-18s %-14s L%-3lld h%-5lld s%-6lld gb%-5lld %s  %.3f s  mem %.1f/%.1f\n",
-                  r.ratio, r.run->id.c_str(), r.run->workload.name.c_str(),
-                  r.run->machine.name.c_str(), static_cast<long long>(r.run->workload.layers),
-                  static_cast<long long>(r.run->workload.hidden),
-                  static_cast<long long>(r.run->workload.sequence),
-                  static_cast<long long>(r.run->layout.globalBatch),
-                  r.run->layout.line().c_str(), r.run->seconds, r.prediction.memory.total() / 1e9,
-                  r.run->memoryBytes / 1e9);
+      std::printf(
+          "%6.3f  %-44s %-18s %-14s L%-3lld h%-5lld s%-6lld gb%-5lld %s  %.3f s  mem %.1f/%.1f\n",
+          r.ratio, r.run->id.c_str(), r.run->workload.name.c_str(), r.run->machine.name.c_str(),
+          static_cast<long long>(r.run->workload.layers),
+          static_cast<long long>(r.run->workload.hidden),
+          static_cast<long long>(r.run->workload.sequence),
+          static_cast<long long>(r.run->layout.globalBatch), r.run->layout.line().c_str(),
+          r.run->seconds, r.prediction.memory.total() / 1e9, r.run->memoryBytes / 1e9);
 }
 
 } // namespace

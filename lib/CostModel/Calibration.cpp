@@ -36,7 +36,8 @@ double Curve::at(double size, double latency) const {
   size_t last = bytes.size() - 1;
   if (size >= bytes[last]) // latency no longer counts
     return seconds[last] * size / bytes[last];
-  size_t hi = static_cast<size_t>(std::upper_bound(bytes.begin(), bytes.end(), size) - bytes.begin());
+  size_t hi =
+      static_cast<size_t>(std::upper_bound(bytes.begin(), bytes.end(), size) - bytes.begin());
   double fromBytes = hi ? bytes[hi - 1] : 256, fromSeconds = hi ? seconds[hi - 1] : latency;
   double share = std::log(std::max(size, 1.0) / fromBytes) / std::log(bytes[hi] / fromBytes);
   return std::exp((1 - share) * std::log(fromSeconds) + share * std::log(seconds[hi]));
@@ -141,7 +142,8 @@ void readCurves(YamlReader &reader, const YAML::Node &root, Calibration &c) {
     reader.onlyKeys(node, "curves", {"link", "ranks", "provenance", "source", "bytes", "seconds"});
     Curve curve;
     curve.link = reader.text(node, "curves", "link");
-    curve.ranks = static_cast<int>(reader.integer(node, "curves", "ranks", std::nullopt, 2, 100000));
+    curve.ranks =
+        static_cast<int>(reader.integer(node, "curves", "ranks", std::nullopt, 2, 100000));
     curve.provenance = readProvenance(reader, node, "curves");
     curve.source = reader.text(node, "curves", "source", "");
     curve.bytes = readNumbers(reader, node, "bytes");
@@ -160,12 +162,12 @@ void readCurves(YamlReader &reader, const YAML::Node &root, Calibration &c) {
 
 CalibrationOrError parseOver(Calibration base, bool define, const std::string &text,
                              const std::string &origin) {
-  std::string error = readYaml(text, origin, "a calibration",
-                               [&](YamlReader &reader, const YAML::Node &root) {
-                                 reader.onlyKeys(root, "", {"constants", "curves"});
-                                 readConstants(reader, root, define, base);
-                                 readCurves(reader, root, base);
-                               });
+  std::string error =
+      readYaml(text, origin, "a calibration", [&](YamlReader &reader, const YAML::Node &root) {
+        reader.onlyKeys(root, "", {"constants", "curves"});
+        readConstants(reader, root, define, base);
+        readCurves(reader, root, base);
+      });
   if (!error.empty())
     return error;
   base.origin = origin;
@@ -196,7 +198,8 @@ CalibrationOrError loadCalibration(const std::string &path) {
   std::ifstream file(path);
   std::stringstream text;
   if (!file || !(text << file.rdbuf()))
-    return "--calibration: found '" + path + "', which cannot be read; allowed a calibration file; "
+    return "--calibration: found '" + path +
+           "', which cannot be read; allowed a calibration file; "
            "write one with gpucc profile or start from lib/CostModel/data/calibration.yaml";
   return parseCalibration(text.str(), path);
 }

@@ -271,7 +271,8 @@ static std::vector<CollectiveCost> forms(const Machine &machine, Collective kind
   case Collective::SendRecv: {
     const LinkClass &link = *w.on.link;
     double rate = w.on.crossesNodes ? w.on.network : link.bandwidth * link.efficiency;
-    choices.push_back({w.base + bytes / std::max(1.0, rate), Algorithm::Direct, Protocol::Simple, Provenance::Literature});
+    choices.push_back({w.base + bytes / std::max(1.0, rate), Algorithm::Direct, Protocol::Simple,
+                       Provenance::Literature});
     break;
   }
   }
@@ -282,9 +283,8 @@ static std::vector<CollectiveCost> forms(const Machine &machine, Collective kind
   return choices;
 }
 
-std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective kind,
-                                              double bytes, RankGroup group,
-                                              const Calibration &calibration) {
+std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective kind, double bytes,
+                                              RankGroup group, const Calibration &calibration) {
   if (group.size <= 1 || bytes <= 0)
     return {CollectiveCost()};
   Where w = whereIs(machine, group);
@@ -295,9 +295,8 @@ std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective
   if (w.on.crossesNodes || !(kind == Collective::AllReduce || halves))
     return choices;
   if (const Curve *curve = calibration.curve(machine.intra.kind, static_cast<int>(group.size))) {
-    double latency = bytes < curve->bytes[0]
-                         ? forms(machine, Collective::AllReduce, 256, w).front().seconds
-                         : 0;
+    double latency =
+        bytes < curve->bytes[0] ? forms(machine, Collective::AllReduce, 256, w).front().seconds : 0;
     choices.front().seconds = curve->at(bytes, latency) * (halves ? 0.5 : 1.0);
     choices.front().provenance = curve->provenance;
     choices.resize(1);

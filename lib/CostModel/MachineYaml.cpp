@@ -210,10 +210,9 @@ std::pair<std::string, int> builtinName(const std::string &given) {
 
 MachineOrError parseMachine(const std::string &text, const std::string &origin) {
   Machine machine;
-  std::string error = readYaml(text, origin, "a machine description",
-                               [&](YamlReader &r, const YAML::Node &root) {
-                                 machine = readMachine(r, root);
-                               });
+  std::string error =
+      readYaml(text, origin, "a machine description",
+               [&](YamlReader &r, const YAML::Node &root) { machine = readMachine(r, root); });
   if (!error.empty())
     return error;
   std::string problem = machine.check();
@@ -226,8 +225,8 @@ MachineOrError parseMachine(const std::string &text, const std::string &origin) 
 static std::string scaleTo(Machine &m, int gpus) {
   if (m.mixed())
     return m.numDevices() == gpus ? ""
-                                  : "--gpus: found " + std::to_string(gpus) +
-                                        ", allowed the " + std::to_string(m.numDevices()) +
+                                  : "--gpus: found " + std::to_string(gpus) + ", allowed the " +
+                                        std::to_string(m.numDevices()) +
                                         " devices of this mixed machine; edit its file";
   if (gpus < m.devicesPerNode) {
     m.devicesPerNode = gpus;

@@ -52,7 +52,7 @@ double matrixRate(const DeviceKind &device, const OpWork &work, const Calibratio
     return rate * attentionUtilization(work, calibration);
   if (bitWidth(facts.matrixType) < 16)
     rate *= calibration(device.architecture == "blackwell" ? "low-precision.blackwell"
-                                                          : "low-precision");
+                                                           : "low-precision");
   return rate * shapeUtilization(device, calibration, facts.m, facts.n, facts.k, facts.batch,
                                  bitWidth(facts.matrixType) <= 16);
 }
@@ -79,8 +79,7 @@ double shapeUtilization(const DeviceKind &device, const Calibration &calibration
         continue;
       double waves = ceilDiv(count * split, sms);
       waves = (1 - hidden) * waves + hidden * std::max(1.0, count * split / sms);
-      double depth =
-          ceilDiv(static_cast<double>(k), split) + prologue * (1 + 0.3 * (split - 1));
+      double depth = ceilDiv(static_cast<double>(k), split) + prologue * (1 + 0.3 * (split - 1));
       double spent = waves * tile.m * tile.n * depth * sms / tile.rate;
       best = std::max(best, work / spent);
     }
@@ -89,8 +88,8 @@ double shapeUtilization(const DeviceKind &device, const Calibration &calibration
 
 double matrixUtilization(const DeviceKind &device, int64_t m, int64_t n, int64_t k, int64_t batch,
                          DType type) {
-  return device.matrixEfficiency * shapeUtilization(device, Calibration::builtin(), m, n, k, batch,
-                                                    bitWidth(type) <= 16);
+  return device.matrixEfficiency *
+         shapeUtilization(device, Calibration::builtin(), m, n, k, batch, bitWidth(type) <= 16);
 }
 
 OpCost opCost(const DeviceKind &device, const OpWork &work, const Calibration &calibration) {

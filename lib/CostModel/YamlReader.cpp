@@ -72,7 +72,8 @@ YAML::Node YamlReader::list(const YAML::Node &parent, const std::string &path,
                             const std::string &key) {
   YAML::Node node = child(parent, path, key, false, "a list");
   if (node.IsDefined() && !node.IsNull() && !node.IsSequence()) {
-    fail(node, join(path, key), "something else", "a list", "write [a, b] or lines that begin with -");
+    fail(node, join(path, key), "something else", "a list",
+         "write [a, b] or lines that begin with -");
     return YAML::Node();
   }
   return node;
@@ -103,7 +104,9 @@ double YamlReader::number(const YAML::Node &parent, const std::string &path, con
     if (most < 1e30)
       bound << " and at most " << most;
     fail(node, join(path, key), "'" + text + "'", bound.str(),
-         std::string("write e.g. ") + (quantity ? quantity->example : least > 1 ? "16" : "1"));
+         std::string("write e.g. ") + (quantity    ? quantity->example
+                                       : least > 1 ? "16"
+                                                   : "1"));
     return otherwise.value_or(0);
   }
   return value * factor;
@@ -187,7 +190,8 @@ std::string readYaml(const std::string &text, const std::string &origin, const c
   try {
     YAML::Node root = YAML::Load(text);
     if (!root.IsMap())
-      return origin + ":1: found no mapping, allowed " + what + " (key: value lines); start from a "
+      return origin + ":1: found no mapping, allowed " + what +
+             " (key: value lines); start from a "
              "built-in one";
     YamlReader reader(origin);
     read(reader, root);

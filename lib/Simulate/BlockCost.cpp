@@ -89,8 +89,8 @@ public:
       return;
     double device = parts.total();
     parts.host += cost::withHostTime(device, launches * layout.recipe.hostShare,
-                                   calibration("host-seconds")) -
-                device;
+                                     calibration("host-seconds")) -
+                  device;
   }
 
 private:

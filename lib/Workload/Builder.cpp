@@ -74,8 +74,7 @@ BlockOp &Builder::matmul(const std::string &name, double m, double n, double k, 
     BlockOp cast;
     cast.name = name + ".quantize";
     cast.forward = pass(read * batch * m * k, 2 * batch * m * k, batch * m * k, 1);
-    cast.backwardInput.push_back(
-        pass(read * batch * m * n, 2 * batch * m * n, batch * m * n, 1));
+    cast.backwardInput.push_back(pass(read * batch * m * n, 2 * batch * m * n, batch * m * n, 1));
     block.ops.push_back(cast);
   }
   BlockOp op;

@@ -58,8 +58,9 @@ TEST(Collectives, OddSizesOfTheMeasuredTables) {
       // 1 MB lies below the smallest even size: an extrapolation towards the latency.
       (p.megabytes == 1 ? atOne : worst) = std::max(p.megabytes == 1 ? atOne : worst, error);
     }
-    std::printf("%d ranks: n %d, MAPE %.2f %%, worst %.1f %%, at 1 MB (outside of the fit) %.1f %%\n",
-                ranks, n, 100 * sum / n, 100 * worst, 100 * atOne);
+    std::printf(
+        "%d ranks: n %d, MAPE %.2f %%, worst %.1f %%, at 1 MB (outside of the fit) %.1f %%\n",
+        ranks, n, 100 * sum / n, 100 * worst, 100 * atOne);
     EXPECT_EQ(n, 512);
     EXPECT_LE(sum / n, 0.02);
     EXPECT_LE(worst, 0.10);
@@ -97,8 +98,8 @@ double leaves(const Machine &machine, int64_t ranks, Algorithm algorithm, Protoc
   return 0;
 }
 
-/// NCCL 2.30.7's tuning model by hand, 8 A100 on one node, ring of x = 229.5 GB/s (NVLink 300 * 0.765):
-/// LL:     6.6 + 14 * 0.6 = 15.0 us, 7/8 * 2 bytes at min(87.7, x / 2) = 87.7 GB/s
+/// NCCL 2.30.7's tuning model by hand, 8 A100 on one node, ring of x = 229.5 GB/s (NVLink 300 *
+/// 0.765): LL:     6.6 + 14 * 0.6 = 15.0 us, 7/8 * 2 bytes at min(87.7, x / 2) = 87.7 GB/s
 /// LL128: 14.0 + 14 * 1.9 = 40.6 us, at 0.92 x = 211.1 GB/s
 /// Simple: 8.4 + 14 * 3.4 = 56.0 us, at x
 /// LL = LL128 where 25.6 us = 1.75 S (1/87.7 - 1/211.1) GB/s: S = 2.19 MB;
@@ -160,8 +161,9 @@ TEST(Collectives, TiersSlowWhatCrossesThem) {
   double flat = collectiveCost(m, Collective::AllReduce, 1e9, {1024, 1}).seconds;
   m.tiers = {{"leaf", 32, 4, 2e-6}};
   EXPECT_GT(collectiveCost(m, Collective::AllReduce, 1e9, {1024, 1}).seconds, 2 * flat);
-  EXPECT_DOUBLE_EQ(collectiveCost(m, Collective::AllReduce, 1e9, {256, 1}).seconds,
-                   collectiveCost(named("h100", 1024), Collective::AllReduce, 1e9, {256, 1}).seconds);
+  EXPECT_DOUBLE_EQ(
+      collectiveCost(m, Collective::AllReduce, 1e9, {256, 1}).seconds,
+      collectiveCost(named("h100", 1024), Collective::AllReduce, 1e9, {256, 1}).seconds);
 }
 
 } // namespace

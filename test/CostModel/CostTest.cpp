@@ -37,7 +37,8 @@ TEST(OpCost, PointwiseIsBoundByMemory) {
   facts.bytesRead = 1e9;
   facts.bytesWritten = 1e9;
   facts.aluFlops = 5e8;
-  EXPECT_NEAR(opSeconds(machine, facts), 2e9 / (2039e9 * Calibration::builtin()("memory-efficiency")) + 3e-6, 1e-9);
+  EXPECT_NEAR(opSeconds(machine, facts),
+              2e9 / (2039e9 * Calibration::builtin()("memory-efficiency")) + 3e-6, 1e-9);
 }
 
 TEST(OpCost, RaggedAndOddDimensionsCost) {

@@ -16,8 +16,9 @@ std::string machineError(const std::string &text) {
 
 /// "m.yaml:7: path: found ..., allowed ...; remedy"
 void expectTaught(const std::string &error, const std::string &what) {
-  static const std::regex shape("^[^:]+:[0-9]+: .*(found|is no multiple|are no multiple|must|is given)"
-                                "[^]*$");
+  static const std::regex shape(
+      "^[^:]+:[0-9]+: .*(found|is no multiple|are no multiple|must|is given)"
+      "[^]*$");
   EXPECT_TRUE(std::regex_match(error, shape)) << what << " gave: " << error;
   EXPECT_NE(error.find(';'), std::string::npos) << what << " gave: " << error;
 }
@@ -116,8 +117,8 @@ TEST(Malformed, UnknownAndMissingAndRepeatedKeys) {
 }
 
 TEST(Malformed, NotYaml) {
-  for (const char *text : {"", "[", "{", "a: [", "\t- x", "name: \"x", "- a\n- b\n", "42", "%", "&a *b",
-                           "a: b: c", "? [", "!!binary x", "name: x\n\x01", "*", "<<: *x"})
+  for (const char *text : {"", "[", "{", "a: [", "\t- x", "name: \"x", "- a\n- b\n", "42", "%",
+                           "&a *b", "a: b: c", "? [", "!!binary x", "name: x\n\x01", "*", "<<: *x"})
     expectTaught(machineError(text), text);
 }
 

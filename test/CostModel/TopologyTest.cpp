@@ -129,9 +129,12 @@ TEST(Topology, MistakesNameTheLine) {
   EXPECT_EQ(error("").find("t:1: found nothing"), 0u);
   EXPECT_EQ(error("<html></html>").find("t:1: found the root <html>"), 0u);
   EXPECT_EQ(error("<system>\n<cpu>\n</system>").find("t:3: found XML that does not parse"), 0u);
-  EXPECT_EQ(error("\tGPU0\tGPU1\nGPU0\t X\tNV2\nGPU1\tBAD\t X\n").find("t:3: GPU1 to GPU0: found 'BAD'"), 0u);
+  EXPECT_EQ(
+      error("\tGPU0\tGPU1\nGPU0\t X\tNV2\nGPU1\tBAD\t X\n").find("t:3: GPU1 to GPU0: found 'BAD'"),
+      0u);
   EXPECT_EQ(error("\tGPU0\tGPU1\nGPU0\t X\nGPU1\tNV2\t X\n").find("t:2: found 1 cells"), 0u);
-  EXPECT_EQ(error("\tGPU0\tGPU1\nGPU0\tX\tNV2\nGPU1\tNV4\tX\n").find("t:1: found different paths"), 0u);
+  EXPECT_EQ(error("\tGPU0\tGPU1\nGPU0\tX\tNV2\nGPU1\tNV4\tX\n").find("t:1: found different paths"),
+            0u);
   EXPECT_EQ(error("\tGPU0\tGPU1\nGPU0\tX\tNV2\n").find("t:1: found no row of GPU1"), 0u);
   EXPECT_EQ(error("<system>\n<cpu numaid=\"x\"/></system>").find("t:2: cpu.numaid: found 'x'"), 0u);
   EXPECT_EQ(error("<nvidia_smi_log>\n<gpu/></nvidia_smi_log>").find("t:2: gpu.product_name"), 0u);
@@ -141,8 +144,9 @@ TEST(Topology, MistakesNameTheLine) {
 /// Cut anywhere, or with a byte changed, every sample gives a topology or a message, never a crash.
 TEST(Topology, BrokenSamplesNeverCrash) {
   int broken = 0, refused = 0;
-  for (const char *name : {"cube-mesh.txt", "nvswitch-one-sided-cards.txt", "nccl-bridged-pairs.xml",
-                           "nccl-graph.xml", "smi-two-rtx.xml", "lstopo-two-packages.xml"}) {
+  for (const char *name :
+       {"cube-mesh.txt", "nvswitch-one-sided-cards.txt", "nccl-bridged-pairs.xml", "nccl-graph.xml",
+        "smi-two-rtx.xml", "lstopo-two-packages.xml"}) {
     std::string text = sample(name);
     ASSERT_FALSE(text.empty());
     for (size_t i = 0; i < 60; ++i) {

@@ -41,9 +41,10 @@ TopologyOrError thisMachine() {
   std::string table = outputOf("nvidia-smi topo -m 2>/dev/null");
   std::string xml = outputOf("nvidia-smi -q -x 2>/dev/null");
   if (table.empty() || xml.empty())
-    return std::string("found no FILE and no nvidia-smi on this machine, allowed gpucc topo FILE "
-                       "with the saved output of nvidia-smi topo -m, nvidia-smi -q -x, lstopo, or "
-                       "NCCL's topology file; or the name of a built-in machine (gpucc topo --list)");
+    return std::string(
+        "found no FILE and no nvidia-smi on this machine, allowed gpucc topo FILE "
+        "with the saved output of nvidia-smi topo -m, nvidia-smi -q -x, lstopo, or "
+        "NCCL's topology file; or the name of a built-in machine (gpucc topo --list)");
   TopologyOrError paths = parseTopology(table, "nvidia-smi topo -m");
   TopologyOrError devices = parseTopology(xml, "nvidia-smi -q -x");
   if (std::holds_alternative<std::string>(paths) || std::holds_alternative<std::string>(devices))
@@ -124,8 +125,11 @@ bool write(const std::string &path, const std::string &text) {
 nlohmann::json jsonOf(const Topology &t, const std::vector<std::string> &warnings) {
   nlohmann::json json = {{"format", t.format}, {"warnings", warnings}};
   for (const Endpoint &g : t.gpus)
-    json["gpus"].push_back({{"name", g.name}, {"model", g.model}, {"numa", g.numa},
-                            {"pcie_width", g.width}, {"pcie_generation", g.generation}});
+    json["gpus"].push_back({{"name", g.name},
+                            {"model", g.model},
+                            {"numa", g.numa},
+                            {"pcie_width", g.width},
+                            {"pcie_generation", g.generation}});
   for (const Endpoint &n : t.nics)
     json["nics"].push_back({{"name", n.name}, {"numa", n.numa}});
   RingAndTree r = ringAndTree(t);
@@ -142,8 +146,7 @@ void printSwitches(const Topology &t) {
   if (!m || t.gpus.size() < 2)
     return;
   std::printf("\nall-reduce of all %zu GPUs, from bytes on:\n", t.gpus.size());
-  for (const SwitchPoint &p :
-       switchPoints(*m, {static_cast<int64_t>(t.gpus.size()), 1}))
+  for (const SwitchPoint &p : switchPoints(*m, {static_cast<int64_t>(t.gpus.size()), 1}))
     std::printf("  %12.0f  %s %s\n", p.bytes, name(p.algorithm), name(p.protocol));
 }
 
@@ -178,8 +181,9 @@ int run(const Arguments &arguments) {
     if (!write(arguments.machine, std::get<Machine>(machine).dump()))
       return 2;
   }
-  bool written = write(arguments.svg, arguments.svg.empty() ? "" : topologySvg(t)) &&
-                 write(arguments.json, arguments.json.empty() ? "" : jsonOf(t, warnings).dump(2) + "\n");
+  bool written =
+      write(arguments.svg, arguments.svg.empty() ? "" : topologySvg(t)) &&
+      write(arguments.json, arguments.json.empty() ? "" : jsonOf(t, warnings).dump(2) + "\n");
   return written ? 0 : 2;
 }
 

@@ -49,9 +49,8 @@ CollectiveCost collectiveCost(const Machine &machine, Collective kind, double by
                               const Calibration &calibration = Calibration::builtin());
 
 /// Every algorithm and protocol that could serve, cheapest first.
-std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective kind,
-                                              double bytes, RankGroup group,
-                                              const Calibration &calibration);
+std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective kind, double bytes,
+                                              RankGroup group, const Calibration &calibration);
 
 /// All-reduce sizes (bytes, powers of the square root of two) at which the closed forms' choice
 /// changes, with the new choice.

@@ -36,7 +36,7 @@ struct OpWork {
 
 struct OpCost {
   double seconds = 0;
-  const char *boundBy = "nothing"; ///< "matrix", "vector", "memory", "nothing"
+  const char *boundBy = "nothing";               ///< "matrix", "vector", "memory", "nothing"
   Provenance provenance = Provenance::Datasheet; ///< weakest of the constants used
 };
 

@@ -31,31 +31,31 @@
 namespace gpucc::workload {
 
 enum class Precision { F32, Tf32, F16, BF16, F8, F4 }; ///< F8, F4: block linear layers; rest BF16
-enum class Recompute { None, Selective, Full };    ///< Selective: the attention core
-const char *name(Precision precision);             ///< "f32", "tf32", "f16", "bf16", "f8", "f4"
-const char *name(Recompute recompute);             ///< "none", "selective", "full"
+enum class Recompute { None, Selective, Full };        ///< Selective: the attention core
+const char *name(Precision precision);                 ///< "f32", "tf32", "f16", "bf16", "f8", "f4"
+const char *name(Recompute recompute);                 ///< "none", "selective", "full"
 
 /// What the software stack does; not part of the search.
 struct Recipe {
   Precision precision = Precision::BF16;
-  bool flashAttention = true;   ///< false: scores are written to memory
-  double attentionRate = 1;     ///< of its kernel library, FlashAttention 2 being 1
-  bool fusedPointwise = true;   ///< false: every elementwise op is a kernel of its own
+  bool flashAttention = true; ///< false: scores are written to memory
+  double attentionRate = 1;   ///< of its kernel library, FlashAttention 2 being 1
+  bool fusedPointwise = true; ///< false: every elementwise op is a kernel of its own
   double bucketBytes = 0; ///< most bytes of one data-parallel collective; 0: a layer or all at once
   double hostShare = 1;   ///< of the operators, what no CUDA Graph launches
   bool cudaGraphs = false;      ///< kernels are launched by a graph, not by the host one by one
   int gradientBytes = 4;        ///< of an accumulated and reduced gradient element
-  int secondGradientBytes = 0; ///< of a copy that is kept beside it (16-bit, as autograd makes it)
+  int secondGradientBytes = 0;  ///< of a copy that is kept beside it (16-bit, as autograd makes it)
   int optimizerBytes = 12;      ///< per element: f32 master and two moments
   bool overlapGradients = true; ///< data-parallel traffic runs beside the backward pass
   bool overlapParameters = true; ///< ... and new parameters are gathered beside the next forward
-  bool overlapTensor = false;   ///< tensor-parallel collectives are cut up and run beside matmuls
-  bool overlapExperts = false;  ///< all-to-alls of one micro-batch run beside another's compute
-  double quantizeBytes = 4;     ///< moved per element that becomes fp8: cast and transposed copy (4),
-                                ///< current scaling reads it once more (6), per row and column (10)
-  bool reduceWhole = false;     ///< ZeRO-1 all-reduces gradients instead of scattering them
-  bool expertsOnce = false;     ///< a token goes once to a node, whatever experts it has there
-  bool scatterSends = false;    ///< a stage boundary is sent in tp pieces also without `sp`
+  bool overlapTensor = false;    ///< tensor-parallel collectives are cut up and run beside matmuls
+  bool overlapExperts = false;   ///< all-to-alls of one micro-batch run beside another's compute
+  double quantizeBytes = 4;  ///< moved per element that becomes fp8: cast and transposed copy (4),
+                             ///< current scaling reads it once more (6), per row and column (10)
+  bool reduceWhole = false;  ///< ZeRO-1 all-reduces gradients instead of scattering them
+  bool expertsOnce = false;  ///< a token goes once to a node, whatever experts it has there
+  bool scatterSends = false; ///< a stage boundary is sent in tp pieces also without `sp`
   bool operator==(const Recipe &) const = default;
 };
 

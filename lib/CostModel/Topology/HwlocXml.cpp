@@ -47,7 +47,8 @@ private:
       return;
     }
     if (place.way.size() > 64) {
-      in.fail(object, "found objects nested more than 64 deep, allowed 64; the file is no topology");
+      in.fail(object,
+              "found objects nested more than 64 deep, allowed 64; the file is no topology");
       return;
     }
     if (type == "PCIDev") {

@@ -1,4 +1,11 @@
 //===- Importers.h - one reader per format ----------------------*- C++ -*-===//
+//
+// What: the readers behind `parseTopology` (Detect.cpp chooses). Each fills `Importer::result` and
+// reports the first mistake with the line it stands in.
+//
+// Example: "t.xml:2: cpu.numaid: found 'x', allowed a whole number; correct the attribute".
+//
+//===----------------------------------------------------------------------===//
 #ifndef GPUCC_LIB_COSTMODEL_TOPOLOGY_IMPORTERS_H
 #define GPUCC_LIB_COSTMODEL_TOPOLOGY_IMPORTERS_H
 

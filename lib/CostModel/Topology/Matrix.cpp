@@ -49,8 +49,8 @@ std::string plain(const std::string &line) {
 
 bool parsePath(const std::string &word, Path &path) {
   static const std::map<std::string, PathKind> kinds = {
-      {"X", PathKind::Self}, {"PIX", PathKind::Pix},   {"PXB", PathKind::Pxb},
-      {"PHB", PathKind::Phb}, {"NODE", PathKind::Node}, {"SYS", PathKind::Sys},
+      {"X", PathKind::Self},  {"PIX", PathKind::Pix},    {"PXB", PathKind::Pxb},
+      {"PHB", PathKind::Phb}, {"NODE", PathKind::Node},  {"SYS", PathKind::Sys},
       {"SOC", PathKind::Sys}, {"N/A", PathKind::Unknown}};
   auto it = kinds.find(word);
   if (it != kinds.end()) {
@@ -124,7 +124,8 @@ private:
     auto &list = isGpu(column) ? in.result.gpus : in.result.nics;
     for (const Endpoint &e : list)
       if (e.name == column)
-        in.fail(headerLine, "found the column " + column + " twice, allowed once; save the table again");
+        in.fail(headerLine,
+                "found the column " + column + " twice, allowed once; save the table again");
     Endpoint e;
     e.name = column;
     if (auto it = legend.find(column); it != legend.end())
@@ -140,8 +141,9 @@ private:
       if (in.result.gpus[i].name == row.name)
         self = i;
     if (self == in.result.gpus.size()) {
-      in.fail(row.line, "found a row of " + row.name + ", allowed rows of the columns' names; save "
-                        "the whole table");
+      in.fail(row.line, "found a row of " + row.name +
+                            ", allowed rows of the columns' names; save "
+                            "the whole table");
       return;
     }
     if (row.cells.size() < columns.size()) {

@@ -10,8 +10,8 @@
 
 namespace gpucc::cost {
 
-/// GB/s and direction of one NVLink, by the GPU it belongs to (datasheets: V100 to H100 25, Blackwell
-/// 50; NVLink 1 of P100 20).
+/// GB/s and direction of one NVLink, by the GPU it belongs to (datasheets: V100 to H100 25,
+/// Blackwell 50; NVLink 1 of P100 20).
 static double linkRate(const Topology &t) {
   for (const Endpoint &g : t.gpus) {
     const std::string &m = g.model; // product names, or the kinds of built-in devices
@@ -122,7 +122,8 @@ RingAndTree ringAndTree(const Topology &t) {
   result.slowest = 1e30;
   std::vector<double> steps;
   for (size_t i = 0; i < n; ++i) {
-    double r = rate[static_cast<size_t>(result.ring[i])][static_cast<size_t>(result.ring[(i + 1) % n])];
+    double r =
+        rate[static_cast<size_t>(result.ring[i])][static_cast<size_t>(result.ring[(i + 1) % n])];
     steps.push_back(r);
     if (r < result.slowest)
       result.slowest = r, slowestStep = i;

@@ -44,7 +44,8 @@ void readSmiLog(Importer &in, pugi::xml_node log) {
     e.mostWidth = static_cast<int>(leading(in, width.child("max_link_width"), 0));
     e.memoryBytes = leading(in, gpu.child("fb_memory_usage").child("total"), 0) * 1048576.0;
     e.clockMhz = static_cast<int>(leading(in, gpu.child("max_clocks").child("sm_clock"), 0));
-    if (double set = leading(in, gpu.child("applications_clocks").child("graphics_clock"), 0); set > 0)
+    if (double set = leading(in, gpu.child("applications_clocks").child("graphics_clock"), 0);
+        set > 0)
       e.clockMhz = static_cast<int>(set);
     in.result.gpus.push_back(e);
   }

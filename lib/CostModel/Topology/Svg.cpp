@@ -25,8 +25,11 @@ const char *const colours[] = {"#dbe9f6", "#fde3cd", "#dcefdc", "#efdcef",
 std::string escaped(const std::string &text) {
   std::string out;
   for (char c : text)
-    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;"
-                                                           : std::string(1, c);
+    out += c == '<'   ? "&lt;"
+           : c == '>' ? "&gt;"
+           : c == '&' ? "&amp;"
+           : c == '"' ? "&quot;"
+                      : std::string(1, c);
   return out;
 }
 
@@ -53,9 +56,8 @@ public:
         << "\" width=\"" << width << "\" height=\"" << height
         << "\" font-family=\"sans-serif\" font-size=\"13\">\n"
         << "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
-    text({centre.x, 30}, std::to_string(n) + " GPUs, " + std::to_string(t.nics.size()) +
-                             " network cards",
-         17);
+    text({centre.x, 30},
+         std::to_string(n) + " GPUs, " + std::to_string(t.nics.size()) + " network cards", 17);
     if (t.pathsKnown())
       links();
     cards();
@@ -75,8 +77,8 @@ private:
   }
 
   void text(Point p, const std::string &words, int size = 13, const char *colour = "#222") {
-    out << "<text x=\"" << p.x << "\" y=\"" << p.y << "\" text-anchor=\"middle\" font-size=\"" << size
-        << "\" fill=\"" << colour << "\">" << escaped(words) << "</text>\n";
+    out << "<text x=\"" << p.x << "\" y=\"" << p.y << "\" text-anchor=\"middle\" font-size=\""
+        << size << "\" fill=\"" << colour << "\">" << escaped(words) << "</text>\n";
   }
 
   void box(Point p, double w, double h, const char *fill, const std::string &first,

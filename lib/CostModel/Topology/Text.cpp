@@ -16,8 +16,8 @@ std::string cell(const Path &p) {
 void endpointRow(std::ostringstream &out, const Endpoint &e) {
   char line[256];
   std::string pcie = e.width > 0 || e.generation > 0
-                         ? "gen " + std::to_string(std::max(e.generation, e.mostGeneration)) + " x" +
-                               std::to_string(e.width)
+                         ? "gen " + std::to_string(std::max(e.generation, e.mostGeneration)) +
+                               " x" + std::to_string(e.width)
                          : "-";
   std::snprintf(line, sizeof line, "%-10.10s %-28.28s %-18.18s %4s  %-10s", e.name.c_str(),
                 e.model.empty() ? "-" : e.model.c_str(), e.busId.empty() ? "-" : e.busId.c_str(),
@@ -87,7 +87,8 @@ std::string topologyTable(const Topology &t) {
     }
   }
   for (const GivenGraph &g : t.given) {
-    out << "\n" << g.pattern << ", " << g.channels << " channels, " << g.intraGBs << " GB/s inside ("
+    out << "\n"
+        << g.pattern << ", " << g.channels << " channels, " << g.intraGBs << " GB/s inside ("
         << g.intraType << "), " << g.interGBs << " GB/s between nodes, per channel\n";
     for (size_t c = 0; c < g.orders.size(); ++c) {
       out << "  channel " << c << ":";
@@ -123,8 +124,9 @@ static std::string builtinOf(std::string model, double memoryBytes) {
   if (has("A800"))
     return "a800";
   if (has("A100"))
-    return has("PCIE") ? "a100-pcie"
-           : memoryBytes > 0 && memoryBytes < 60e9 ? "a100-40gb" : "a100-80gb";
+    return has("PCIE")                             ? "a100-pcie"
+           : memoryBytes > 0 && memoryBytes < 60e9 ? "a100-40gb"
+                                                   : "a100-80gb";
   if (has("V100"))
     return memoryBytes > 0 && memoryBytes < 20e9 ? "v100-16gb" : "v100";
   if (has("L40S"))

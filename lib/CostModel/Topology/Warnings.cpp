@@ -47,11 +47,14 @@ private:
       }
     }
     if (!lanes.empty())
-      warnings.push_back(listed(lanes) + ": PCIe " + lanesAt + " instead of x16: copies from and to "
-                         "the host and other nodes run at a fraction; reseat the card or use a slot "
-                         "with 16 lanes");
+      warnings.push_back(
+          listed(lanes) + ": PCIe " + lanesAt +
+          " instead of x16: copies from and to "
+          "the host and other nodes run at a fraction; reseat the card or use a slot "
+          "with 16 lanes");
     if (!old.empty())
-      warnings.push_back(listed(old) + ": PCIe generation " + oldAt + ", at most 12 GB/s a "
+      warnings.push_back(listed(old) + ": PCIe generation " + oldAt +
+                         ", at most 12 GB/s a "
                          "direction: offload and traffic without NVLink will be slow; check slot, "
                          "riser and BIOS");
   }
@@ -69,7 +72,8 @@ private:
         far.push_back(t.gpus[i].name);
     }
     if (!far.empty())
-      warnings.push_back(listed(far) + ": the nearest network card is on the other NUMA node (SYS): "
+      warnings.push_back(listed(far) +
+                         ": the nearest network card is on the other NUMA node (SYS): "
                          "traffic to other nodes crosses the CPUs' link; move or add a card");
   }
 
@@ -113,9 +117,10 @@ private:
       for (size_t j = 0; j < i; ++j, ++pairs)
         far += t.gpuPaths[i][j].kind == PathKind::Sys;
     if (far > 0)
-      warnings.push_back(std::to_string(far) + " of " + std::to_string(pairs) +
-                         " pairs of GPUs meet only across the CPUs (SYS): often no peer access, and "
-                         "at most about 10 GB/s; keep groups inside one NUMA node");
+      warnings.push_back(
+          std::to_string(far) + " of " + std::to_string(pairs) +
+          " pairs of GPUs meet only across the CPUs (SYS): often no peer access, and "
+          "at most about 10 GB/s; keep groups inside one NUMA node");
   }
 
   void mixed() {
@@ -131,9 +136,9 @@ private:
         memories.insert(static_cast<long long>(g.memoryBytes));
     }
     if (models.size() > 1)
-      warnings.push_back("mixed models: " +
-                         listed(std::vector<std::string>(models.begin(), models.end())) +
-                         "; equal shares run at the slowest one's pace");
+      warnings.push_back(
+          "mixed models: " + listed(std::vector<std::string>(models.begin(), models.end())) +
+          "; equal shares run at the slowest one's pace");
     else if (clocks.size() > 1)
       warnings.push_back("mixed clocks: from " + std::to_string(*clocks.begin()) + " to " +
                          std::to_string(*clocks.rbegin()) +

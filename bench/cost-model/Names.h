@@ -1,0 +1,32 @@
+//===- Names.h - models and devices as published tables call them -*- C++ -*-===//
+//
+// What: from the words of a row ("Qwen3_30B_a3B", "A100-SXM-80GB") to a built-in workload and a
+// built-in machine. The first pattern that occurs counts.
+//
+//===----------------------------------------------------------------------===//
+#ifndef GPUCC_BENCH_COSTMODEL_NAMES_H
+#define GPUCC_BENCH_COSTMODEL_NAMES_H
+
+#include <cstdint>
+#include <string>
+
+namespace gpucc::bench {
+
+/// Of a model that a table only names; empty: not known.
+std::string workloadOf(const std::string &lowerName);
+
+/// GPT sizes that a table gives by name only (their papers' tables).
+struct Sizes {
+  const char *pattern;
+  int64_t layers, hidden, heads, vocab;
+};
+const Sizes *sizesOf(const std::string &lowerName);
+
+/// Architectures that the workload description does not cover (state-space layers, convolutions).
+bool isOutside(const std::string &lowerName);
+
+/// Built-in machine of a device's name; empty: none.
+std::string machineOf(const std::string &type);
+
+} // namespace gpucc::bench
+#endif // GPUCC_BENCH_COSTMODEL_NAMES_H
