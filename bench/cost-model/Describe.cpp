@@ -33,7 +33,8 @@ double number(const Cells &cells, const std::string &key) {
     return 0;
   char *end = nullptr;
   double value = std::strtod(it->second.c_str(), &end);
-  return end == it->second.c_str() || *end ? 0 : value;
+  bool fine = end != it->second.c_str() && !*end && std::abs(value) < 1e12; // no NaN either
+  return fine ? value : 0;
 }
 
 const std::string &text(const Cells &cells, const std::string &key) {
@@ -292,6 +293,9 @@ private:
 
   std::string degrees(Run &run, const Stack &stack) {
     Layout &l = run.layout;
+    for (int64_t degree : {l.tp, l.cp, l.pp, l.dp, l.ep})
+      if (degree < 0 || degree > 1 << 20)
+        return "implausible layout";
     if (!l.tp || !l.pp || !l.dp) {
       if (has(source, "Alpa")) {
         std::string method = found(notes, "method=([^; ]+)");
