@@ -117,6 +117,10 @@ int main(int argc, char **argv) {
   std::printf("\n");
   printErrors(ratios, "family", [](const Run &r) { return r.family; });
   std::printf("\n");
+  printErrors(ratios, "kind", [](const Run &r) {
+    return r.mixture ? std::string("mixtures of experts") : std::string("dense");
+  });
+  std::printf("\n");
   printSpecial(ratios);
   printFlopIdentity(runs.runs);
   std::printf("\n");
