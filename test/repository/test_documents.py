@@ -66,7 +66,7 @@ def test_passes_and_programs_exist():
 
 def test_options_exist():
     source = words("tools/**/*.cpp", "runtime/tools/*.cpp", "include/**/*.td", "lib/Pipelines/**/*.cpp", "examples/**/*.py",
-                   "examples/**/*.sh", "bench/**/*.py", "docs/*.py", "test/**/*.py", "*.sh", "cmake/*.sh")
+                   "examples/**/*.sh", "bench/**/*.py", "bench/**/*.cpp", "docs/*.py", "test/**/*.py", "*.sh", "cmake/*.sh")
     missing = []
     for path, option in every(r"(?<![\w-])(--[a-z][\w-]+)"):
         name = option[2:]
