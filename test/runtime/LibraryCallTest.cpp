@@ -285,8 +285,16 @@ const Conv convs[] = {{2, 3, 9, 8, 4, 3, 3, 1, 1, 1, 1},
                       {1, 8, 9, 9, 8, 3, 3, 1, 2, 2, 2},
                       {3, 32, 4, 4, 32, 1, 1, 1, 1, 0, 1}};
 
+/// In f32 also one with many points and channels, which AVX-512 computes by Winograd's algorithm.
+std::vector<Conv> forwardConvs(DType type) {
+  std::vector<Conv> list(std::begin(convs), std::end(convs));
+  if (type == DType::f32)
+    list.push_back({1, 32, 12, 13, 32, 3, 3, 1, 1, 1, 1});
+  return list;
+}
+
 TEST_P(LibraryCalls, ConvolutionInAnyLayout) {
-  for (const Conv &conv : convs)
+  for (const Conv &conv : forwardConvs(GetParam()))
     for (bool channelsLast : {false, true}) {
       Values x = numbers(conv.source(), 1), w = numbers(conv.weights(), 2),
              bias = numbers({conv.o}, 3);
@@ -305,6 +313,39 @@ TEST_P(LibraryCalls, ConvolutionInAnyLayout) {
                       {conv.weights(), w, !channelsLast},
                       {conv.result(), Values(expected.size()), false, axes}},
                      &biasInput),
+                 expected);
+    }
+}
+
+// clip(0.5 · relu(x * w + bias + residual) · factor per channel): inside the primitive or behind it,
+// as the CPU's implementation allows.
+TEST_P(LibraryCalls, ConvolutionWithResidual) {
+  for (const Conv &conv : forwardConvs(GetParam()))
+    for (bool channelsLast : {false, true}) {
+      Values x = numbers(conv.source(), 1), w = numbers(conv.weights(), 2),
+             bias = numbers({conv.o}, 3), residual = numbers(conv.result(), 4),
+             factor = numbers({conv.o}, 5);
+      Values expected(static_cast<size_t>(count(conv.result())));
+      conv.forEachProduct([&](int64_t s, int64_t t, int64_t r) { expected[r] += x[s] * w[t]; });
+      for (size_t i = 0; i < expected.size(); ++i) {
+        size_t channel = i / (conv.oh() * conv.ow()) % conv.o;
+        double sum = std::max(expected[i] + bias[channel] + residual[i], 0.0);
+        expected[i] = std::min(std::max(0.5 * sum * factor[channel], -2.0), 2.0);
+      }
+      LibraryCallT call = conv.call(LibraryKind::conv);
+      call.post_ops.push_back(postOp(PostOpKind::add_operand, 0, 0, 0));
+      call.post_ops.push_back(postOp(PostOpKind::relu));
+      call.post_ops.push_back(postOp(PostOpKind::linear, 0.5));
+      call.post_ops.push_back(postOp(PostOpKind::multiply_operand, 0, 0, 1));
+      call.post_ops.push_back(postOp(PostOpKind::clip, -2, 2));
+      std::vector<int> axes = channelsLast ? std::vector<int>{0, 2, 3, 1} : std::vector<int>{};
+      Input biasInput = {{conv.o}, bias};
+      expectNear(run(std::move(call),
+                     {{conv.source(), x, false, axes},
+                      {conv.weights(), w, true},
+                      {conv.result(), Values(expected.size()), false, axes}},
+                     &biasInput,
+                     {{conv.result(), residual, false, axes}, {{1, conv.o, 1, 1}, factor}}),
                  expected);
     }
 }

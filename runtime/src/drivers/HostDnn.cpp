@@ -1,10 +1,15 @@
 //===- HostDnn.cpp - Library calls through oneDNN 2
 //---------------------------------------------===//
 //
-// A primitive is made once, at prepare, in one of two ways: with the layouts of the plan, or, where
-// oneDNN has only its slow paths for those ("ref", "gemm"), with layouts of its own choice and
-// reorders around it. Constant weights are always in the library's layout: taken from the plan's
-// packed blob when oneDNN version, ISA and layout agree, else packed here.
+// A primitive is made once, at prepare, by the first of these attempts that has a fast path:
+//
+//   a convolution 3x3 of stride 1 over enough points, by Winograd's algorithm (AVX-512)
+//   with the layouts of the plan
+//   with layouts of oneDNN's choice and reorders around it
+//   the latter two with the post-ops as primitives of their own, behind it
+//
+// Constant weights are always in the library's layout: taken from the plan's packed blob when
+// oneDNN version, ISA and layout agree, else packed here.
 //
 //   matmul x[4,768] @ W[768,3072] + bias, gelu  ->  brgemm with W packed; bias, gelu as post-ops
 //
@@ -15,8 +20,9 @@
 #include "drivers/HostDnn.h"
 
 #include "drivers/HostDnnCall.h"
-#include "plan/Slices.h"
+#include "drivers/HostDnnLayout.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace gpucc::rt;
@@ -26,85 +32,16 @@ using Tag = memory::format_tag;
 namespace {
 using LibKind = plan::LibraryKind;
 
-bool toDnn(DType type, memory::data_type &result) {
-  switch (type) {
-  case DType::f32:
-    result = memory::data_type::f32;
-    return true;
-  case DType::bf16:
-    result = memory::data_type::bf16;
-    return true;
-  case DType::i32:
-    result = memory::data_type::s32;
-    return true;
-  case DType::i8:
-    result = memory::data_type::s8;
-    return true;
-  case DType::u8:
-    result = memory::data_type::u8;
-    return true;
-  default:
-    return false;
-  }
-}
-
-memory::dims dims(const flatbuffers::Vector<int64_t> *values, size_t count, int64_t otherwise) {
-  if (values && values->size() > 0)
-    return memory::dims(values->begin(), values->end());
-  return memory::dims(count, otherwise);
-}
-
-struct Layout {
-  Extents shape, strides;
-};
-
-Layout layoutOf(const plan::Operand &operand) {
-  Layout layout = {toExtents(operand.dims()), {}};
-  layout.strides = operand.strides() && operand.strides()->size() > 0
-                       ? toExtents(operand.strides())
-                       : rowMajorStrides(layout.shape);
-  return layout;
-}
-
-/// [4, 128, 768] -> [512, 768]: all dimensions but the last as one. False where strides forbid it.
-bool foldRows(const Layout &layout, Layout &folded) {
-  size_t last = layout.shape.size() - 1;
-  int64_t rows = 1, stride = layout.strides[last - 1];
-  for (size_t d = last; d-- > 0;) {
-    if (layout.shape[d] == 1)
-      continue;
-    if (rows == 1)
-      stride = layout.strides[d];
-    else if (layout.strides[d] != stride * rows)
-      return false;
-    rows *= layout.shape[d];
-  }
-  folded = {{rows, layout.shape[last]}, {stride, layout.strides[last]}};
-  return true;
-}
-
-/// A batched product with one matrix on the right is one large product, which oneDNN computes up to
-/// three times faster.
-bool canFold(const plan::LibraryCall &call) {
-  Layout a, c, extra, b = layoutOf(*call.operands()->Get(1));
-  size_t rank = b.shape.size();
-  for (size_t d = 0; d + 2 < rank; ++d)
-    if (b.shape[d] != 1)
-      return false;
-  if (rank == 2 || !foldRows(layoutOf(*call.operands()->Get(0)), a) ||
-      !foldRows(layoutOf(*call.operands()->Get(2)), c) || a.shape[0] != c.shape[0])
-    return false;
-  if (call.extra_operands())
-    for (const plan::Operand *operand : *call.extra_operands())
-      if (!foldRows(layoutOf(*operand), extra) ||
-          (extra.shape[0] != 1 && extra.shape[0] != c.shape[0]))
-        return false;
-  return true;
-}
-
 memory::desc anyLayout(const memory::desc &desc) {
   return memory::desc(desc.dims(), desc.data_type(), Tag::any);
 }
+
+/// One way to make a primitive.
+struct Attempt {
+  bool winograd = false;
+  bool any = false;  ///< layouts of oneDNN's choice
+  bool fused = true; ///< post-ops inside the primitive
+};
 
 /// Makes one call; throws dnnl::error when oneDNN cannot.
 class Maker {
@@ -121,20 +58,23 @@ public:
 private:
   bool describe(const plan::Operand &operand, int64_t groups, DnnOperand &result);
   bool addSlot(const plan::Operand &operand, int argument, int64_t groups, bool output);
+  void makeGeometry();
   void makeAttributes();
   void appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops);
-  memory::desc layout(int argument, bool any) const;
+  void appendBehind();
+  memory::desc layout(int argument) const;
   const DnnOperand *slot(int argument) const;
-  bool needsOwnLayouts(const char *implementation) const {
-    return std::strstr(implementation, "ref") || std::strstr(implementation, "gemm:");
-  }
+  std::vector<Attempt> attempts() const;
+  bool suitsWinograd() const;
+  bool accepts(const char *implementation) const;
 
-  void makeMatmul();
-  void makeReorder();
-  bool makeConv(bool any);
-  bool makeConvBackwardData(bool any);
-  bool makeConvBackwardWeights(bool any);
-  bool makePool(bool any);
+  bool makeMatmul();
+  bool makeReorder();
+  bool makeConv();
+  bool makeConvBackwardData();
+  bool makeConvBackwardWeights();
+  bool makePool();
+  bool makeKind();
   template <typename Desc>
   void finish(const Desc &desc, std::initializer_list<std::pair<int, memory::desc>> layouts);
   dnnl::convolution_forward::primitive_desc
@@ -144,6 +84,8 @@ private:
   const plan::LibraryCall &call;
   bool widen; ///< 16-bit floats become f32
   bool folds; ///< matmul: batch and rows are one dimension
+  Attempt attempt;
+  bool isLast = false; ///< of the attempts: any implementation will do
   std::vector<DnnOperand> slots;
   dnnl::primitive_attr attributes;
   bool accumulates = false;
@@ -239,10 +181,11 @@ const DnnOperand *Maker::slot(int argument) const {
   return nullptr;
 }
 
-memory::desc Maker::layout(int argument, bool any) const {
+memory::desc Maker::layout(int argument) const {
   const DnnOperand *s = slot(argument);
   if (!s)
     return memory::desc();
+  bool any = attempt.any && argument != DNNL_ARG_BIAS;
   return any || s->constant ? anyLayout(s->user) : s->user;
 }
 
@@ -288,13 +231,52 @@ void Maker::appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops) {
 }
 
 void Maker::makeAttributes() {
+  attributes = dnnl::primitive_attr();
+  accumulates = false;
   dnnl::post_ops ops;
-  if (call.post_ops())
+  if (call.post_ops() && attempt.fused)
     for (const plan::PostOp *op : *call.post_ops())
       appendPostOp(*op, ops);
   attributes.set_post_ops(ops);
   if (call.math() == plan::MathMode::bf16) // tf32 permits f32, which is what CPUs have
     attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
+}
+
+/// The post-ops that the primitive did not take, as primitives on its result.
+void Maker::appendBehind() {
+  if (attempt.fused || !call.post_ops())
+    return;
+  const DnnOperand &output =
+      *std::find_if(slots.begin(), slots.end(), [](const DnnOperand &s) { return s.output; });
+  memory::desc layout = output.user;
+  for (const plan::PostOp *op : *call.post_ops()) {
+    dnnl::post_ops ops;
+    slots.erase(std::remove_if(slots.begin(), slots.end(),
+                               [](const DnnOperand &s) {
+                                 return s.argument >= DNNL_ARG_ATTR_MULTIPLE_POST_OP_BASE;
+                               }),
+                slots.end());
+    appendPostOp(*op, ops);
+    if (accumulates)
+      throw dnnl::error(dnnl_unimplemented, "a sum with what the result overwrote");
+    if (ops.kind(0) == dnnl::primitive::kind::eltwise) {
+      float scale, alpha, beta;
+      dnnl::algorithm algorithm;
+      ops.get_params_eltwise(0, scale, algorithm, alpha, beta);
+      dnnl::eltwise_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm, layout, alpha,
+                                       beta);
+      result->append(dnnl::eltwise_forward({desc, result->engine()}), nullptr);
+      continue;
+    }
+    dnnl::algorithm algorithm;
+    memory::desc other;
+    ops.get_params_binary(0, algorithm, other);
+    dnnl::binary::desc desc(algorithm, layout, other, layout);
+    result->append(dnnl::binary({desc, result->engine()}), &slots.back());
+  }
+}
+
+void Maker::makeGeometry() {
   size_t spatial = call.operands()->Get(0)->dims()->size() - 2;
   strides = dims(call.strides(), spatial, 1);
   dilations = dims(call.dilations(), spatial, 1);
@@ -302,6 +284,43 @@ void Maker::makeAttributes() {
     d -= 1; // oneDNN: 0 = dense
   padsBegin = dims(call.pads_begin(), spatial, 0);
   padsEnd = dims(call.pads_end(), spatial, 0);
+}
+
+/// A convolution 3x3 that moves by one over many points. The transformed filter is 16/9 as large:
+/// where few points use it, reading it costs more than the products that are saved.
+bool Maker::suitsWinograd() const {
+  constexpr int64_t leastPoints = 128, leastChannels = 32;
+  if (call.kind() != LibKind::conv)
+    return false;
+  auto all = [](const memory::dims &list, int64_t value) {
+    return std::all_of(list.begin(), list.end(), [&](int64_t v) { return v == value; });
+  };
+  const Extents weights = toExtents(call.operands()->Get(1)->dims()),
+                output = toExtents(call.operands()->Get(2)->dims());
+  return call.groups() <= 1 && output.size() == 4 && weights[2] == 3 && weights[3] == 3 &&
+         all(strides, 1) && all(dilations, 0) && call.operands()->Get(1)->constant() &&
+         weights[0] >= leastChannels && weights[1] >= leastChannels &&
+         output[0] * output[2] * output[3] >= leastPoints;
+}
+
+std::vector<Attempt> Maker::attempts() const {
+  std::vector<Attempt> list;
+  if (suitsWinograd())
+    list = {{true, true, true}, {true, true, false}};
+  bool ownLayouts = call.kind() != LibKind::matmul && call.kind() != LibKind::reorder;
+  for (bool fused : {true, false})
+    for (bool any : {false, true})
+      if ((!any || ownLayouts) && (fused || (call.post_ops() && call.post_ops()->size() > 0)))
+        list.push_back({false, any, fused});
+  return list;
+}
+
+/// Whether an implementation is one of the fast ones.
+bool Maker::accepts(const char *implementation) const {
+  bool ownLayouts = call.kind() != LibKind::matmul && call.kind() != LibKind::reorder;
+  bool slow = std::strstr(implementation, "ref") ||
+              (ownLayouts && !attempt.any && std::strstr(implementation, "gemm:"));
+  return isLast || !slow;
 }
 
 template <typename Desc>
@@ -314,26 +333,30 @@ void Maker::finish(const Desc &desc, std::initializer_list<std::pair<int, memory
   for (const DnnOperand &s : slots)
     if (s.argument >= DNNL_ARG_ATTR_MULTIPLE_POST_OP_BASE)
       result->bind(s, s.user, false);
+  appendBehind();
 }
 
-void Maker::makeMatmul() {
-  dnnl::matmul::desc desc =
-      slot(DNNL_ARG_BIAS)
-          ? dnnl::matmul::desc(layout(DNNL_ARG_SRC, false), layout(DNNL_ARG_WEIGHTS, false),
-                               layout(DNNL_ARG_BIAS, false), layout(DNNL_ARG_DST, false))
-          : dnnl::matmul::desc(layout(DNNL_ARG_SRC, false), layout(DNNL_ARG_WEIGHTS, false),
-                               layout(DNNL_ARG_DST, false));
+bool Maker::makeMatmul() {
+  dnnl::matmul::desc desc = slot(DNNL_ARG_BIAS)
+                                ? dnnl::matmul::desc(layout(DNNL_ARG_SRC), layout(DNNL_ARG_WEIGHTS),
+                                                     layout(DNNL_ARG_BIAS), layout(DNNL_ARG_DST))
+                                : dnnl::matmul::desc(layout(DNNL_ARG_SRC), layout(DNNL_ARG_WEIGHTS),
+                                                     layout(DNNL_ARG_DST));
   dnnl::matmul::primitive_desc pd(desc, attributes, result->engine());
+  if (!accepts(pd.impl_info_str()))
+    return false;
   finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
               {DNNL_ARG_WEIGHTS, pd.weights_desc()},
               {DNNL_ARG_BIAS, pd.bias_desc()},
               {DNNL_ARG_DST, pd.dst_desc()}});
+  return true;
 }
 
-void Maker::makeReorder() {
-  dnnl::reorder::primitive_desc pd(result->engine(), layout(DNNL_ARG_SRC, false), result->engine(),
-                                   layout(DNNL_ARG_DST, false), attributes);
+bool Maker::makeReorder() {
+  dnnl::reorder::primitive_desc pd(result->engine(), layout(DNNL_ARG_SRC), result->engine(),
+                                   layout(DNNL_ARG_DST), attributes);
   finish(pd, {{DNNL_ARG_FROM, pd.src_desc()}, {DNNL_ARG_TO, pd.dst_desc()}});
+  return true;
 }
 
 dnnl::convolution_forward::primitive_desc Maker::forwardHint(const memory::desc &source,
@@ -345,17 +368,18 @@ dnnl::convolution_forward::primitive_desc Maker::forwardHint(const memory::desc 
           result->engine()};
 }
 
-bool Maker::makeConv(bool any) {
+bool Maker::makeConv() {
   auto kind = dnnl::prop_kind::forward_inference;
-  auto direct = dnnl::algorithm::convolution_direct;
-  memory::desc s = layout(DNNL_ARG_SRC, any), w = layout(DNNL_ARG_WEIGHTS, any),
-               d = layout(DNNL_ARG_DST, any), b = layout(DNNL_ARG_BIAS, false);
+  auto algorithm = attempt.winograd ? dnnl::algorithm::convolution_winograd
+                                    : dnnl::algorithm::convolution_direct;
+  memory::desc s = layout(DNNL_ARG_SRC), w = layout(DNNL_ARG_WEIGHTS), d = layout(DNNL_ARG_DST),
+               b = layout(DNNL_ARG_BIAS);
   using Desc = dnnl::convolution_forward::desc;
   Desc desc = slot(DNNL_ARG_BIAS)
-                  ? Desc(kind, direct, s, w, b, d, strides, dilations, padsBegin, padsEnd)
-                  : Desc(kind, direct, s, w, d, strides, dilations, padsBegin, padsEnd);
+                  ? Desc(kind, algorithm, s, w, b, d, strides, dilations, padsBegin, padsEnd)
+                  : Desc(kind, algorithm, s, w, d, strides, dilations, padsBegin, padsEnd);
   dnnl::convolution_forward::primitive_desc pd(desc, attributes, result->engine());
-  if (!any && needsOwnLayouts(pd.impl_info_str()))
+  if (!accepts(pd.impl_info_str()))
     return false;
   finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
               {DNNL_ARG_WEIGHTS, pd.weights_desc()},
@@ -364,14 +388,14 @@ bool Maker::makeConv(bool any) {
   return true;
 }
 
-bool Maker::makeConvBackwardData(bool any) {
-  memory::desc g = layout(DNNL_ARG_DIFF_DST, any), w = layout(DNNL_ARG_WEIGHTS, any),
-               d = layout(DNNL_ARG_DIFF_SRC, any);
+bool Maker::makeConvBackwardData() {
+  memory::desc g = layout(DNNL_ARG_DIFF_DST), w = layout(DNNL_ARG_WEIGHTS),
+               d = layout(DNNL_ARG_DIFF_SRC);
   dnnl::convolution_backward_data::desc desc(dnnl::algorithm::convolution_direct, d, w, g, strides,
                                              dilations, padsBegin, padsEnd);
   dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, result->engine(),
                                                      forwardHint(d, w, g));
-  if (!any && needsOwnLayouts(pd.impl_info_str()))
+  if (!accepts(pd.impl_info_str()))
     return false;
   finish(pd, {{DNNL_ARG_DIFF_DST, pd.diff_dst_desc()},
               {DNNL_ARG_WEIGHTS, pd.weights_desc()},
@@ -379,14 +403,14 @@ bool Maker::makeConvBackwardData(bool any) {
   return true;
 }
 
-bool Maker::makeConvBackwardWeights(bool any) {
-  memory::desc s = layout(DNNL_ARG_SRC, any), g = layout(DNNL_ARG_DIFF_DST, any),
-               d = layout(DNNL_ARG_DIFF_WEIGHTS, any);
+bool Maker::makeConvBackwardWeights() {
+  memory::desc s = layout(DNNL_ARG_SRC), g = layout(DNNL_ARG_DIFF_DST),
+               d = layout(DNNL_ARG_DIFF_WEIGHTS);
   dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct, s, d, g,
                                                 strides, dilations, padsBegin, padsEnd);
   dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, result->engine(),
                                                         forwardHint(s, d, g));
-  if (!any && needsOwnLayouts(pd.impl_info_str()))
+  if (!accepts(pd.impl_info_str()))
     return false;
   finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
               {DNNL_ARG_DIFF_DST, pd.diff_dst_desc()},
@@ -394,84 +418,58 @@ bool Maker::makeConvBackwardWeights(bool any) {
   return true;
 }
 
-bool Maker::makePool(bool any) {
+bool Maker::makePool() {
   auto algorithm = call.kind() == LibKind::pool_max ? dnnl::algorithm::pooling_max
                    : call.kind() == LibKind::pool_average
                        ? dnnl::algorithm::pooling_avg_exclude_padding
                        : dnnl::algorithm::pooling_avg_include_padding;
   memory::dims window = dims(call.window(), strides.size(), 1);
   dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm,
-                                      layout(DNNL_ARG_SRC, false), layout(DNNL_ARG_DST, any),
-                                      strides, window, dilations, padsBegin, padsEnd);
+                                      layout(DNNL_ARG_SRC), layout(DNNL_ARG_DST), strides, window,
+                                      dilations, padsBegin, padsEnd);
   dnnl::pooling_v2_forward::primitive_desc pd(desc, attributes, result->engine());
   finish(pd, {{DNNL_ARG_SRC, pd.src_desc()}, {DNNL_ARG_DST, pd.dst_desc()}});
   return true;
 }
 
-std::unique_ptr<HostCommand> Maker::make() {
-  makeAttributes();
-  auto either = [&](bool (Maker::*make)(bool)) {
-    bool made = false;
-    try {
-      made = (this->*make)(/*any=*/false);
-    } catch (const dnnl::error &e) {
-      if (e.status != dnnl_unimplemented)
-        throw;
-    }
-    if (!made)
-      (this->*make)(/*any=*/true);
-  };
+bool Maker::makeKind() {
   switch (call.kind()) {
   case LibKind::matmul:
-    makeMatmul();
-    break;
+    return makeMatmul();
   case LibKind::reorder:
-    makeReorder();
-    break;
+    return makeReorder();
   case LibKind::conv:
-    either(&Maker::makeConv);
-    break;
+    return makeConv();
   case LibKind::conv_backward_data:
-    either(&Maker::makeConvBackwardData);
-    break;
+    return makeConvBackwardData();
   case LibKind::conv_backward_weights:
-    either(&Maker::makeConvBackwardWeights);
-    break;
+    return makeConvBackwardWeights();
   default:
-    either(&Maker::makePool);
-    break;
+    return makePool();
   }
-  return std::move(result);
+}
+
+std::unique_ptr<HostCommand> Maker::make() {
+  makeGeometry();
+  const std::vector<DnnOperand> given = slots;
+  std::vector<Attempt> list = attempts();
+  for (const Attempt &next : list) {
+    attempt = next;
+    isLast = &next == &list.back();
+    slots = given;
+    result = std::make_unique<DnnCall>(context);
+    try {
+      makeAttributes();
+      if (makeKind())
+        return std::move(result);
+    } catch (const dnnl::error &e) {
+      if (e.status != dnnl_unimplemented || isLast)
+        throw;
+    }
+  }
+  return nullptr; // the last attempt returns or throws
 }
 } // namespace
-
-std::string gpucc::rt::onednnVersion() {
-  const dnnl_version_t *v = dnnl_version();
-  return concat("oneDNN ", v->major, ".", v->minor, ".", v->patch);
-}
-
-std::string gpucc::rt::onednnIsa() {
-  switch (dnnl::get_effective_cpu_isa()) {
-  case dnnl::cpu_isa::avx512_core_amx:
-    return "avx512_core_amx";
-  case dnnl::cpu_isa::avx512_core_bf16:
-    return "avx512_core_bf16";
-  case dnnl::cpu_isa::avx512_core_vnni:
-    return "avx512_core_vnni";
-  case dnnl::cpu_isa::avx512_core:
-    return "avx512_core";
-  case dnnl::cpu_isa::avx2_vnni:
-    return "avx2_vnni";
-  case dnnl::cpu_isa::avx2:
-    return "avx2";
-  case dnnl::cpu_isa::avx:
-    return "avx";
-  case dnnl::cpu_isa::sse41:
-    return "sse41";
-  default:
-    return "other";
-  }
-}
 
 Status gpucc::rt::makeDnnCall(const HostContext &context, const plan::LibraryCall &call,
                               std::unique_ptr<HostCommand> &command) {

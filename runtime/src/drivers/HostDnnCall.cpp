@@ -5,6 +5,7 @@
 #include "drivers/HostDnn.h"
 #include "drivers/ParallelFor.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace gpucc::rt;
@@ -37,26 +38,41 @@ void DnnCall::narrow(const DnnOperand &operand, const void *wide, char *data) {
   });
 }
 
+void DnnCall::Step::add(int argument, const memory &memory) {
+  arguments.push_back({argument, memory.get()});
+  kept.push_back(memory);
+}
+
+void DnnCall::Step::execute(dnnl::stream &stream) const {
+  dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive.get(), stream.get(),
+                                                 static_cast<int>(arguments.size()),
+                                                 arguments.data()),
+                          "a primitive did not run");
+}
+
 Status DnnCall::run(const Run &run, uint32_t slot) {
   try {
     for (Bound &b : bound) {
       char *data = b.operand.place.at(run, slot);
-      if (!b.operand.widened)
+      if (b.operand.widened) {
+        if (b.read || b.operand.gaps) // what lies in gaps must survive the way back
+          widen(b.operand, data, b.outside.get_data_handle());
+      } else if (data != b.place) {
         b.outside.set_data_handle(data, stream);
-      else if (b.read || b.operand.gaps) // what lies in gaps must survive the way back
-        widen(b.operand, data, b.outside.get_data_handle());
+        b.place = data;
+      }
       if (b.staged && b.read)
-        b.in.execute(stream, b.outside, b.inside);
+        b.in.execute(stream);
     }
-    primitive.execute(stream, arguments);
-    for (Bound &b : bound) {
-      if (!b.operand.output)
-        continue;
-      if (b.staged)
-        b.out.execute(stream, b.inside, b.outside);
-      if (b.operand.widened)
+    main.execute(stream);
+    for (Bound &b : bound)
+      if (b.operand.output && b.staged)
+        b.out.execute(stream);
+    for (const Step &step : behind)
+      step.execute(stream);
+    for (Bound &b : bound)
+      if (b.operand.output && b.operand.widened)
         narrow(b.operand, b.outside.get_data_handle(), b.operand.place.at(run, slot));
-    }
     stream.wait();
   } catch (const dnnl::error &e) {
     return GPUCC_RT_FAIL(Code::device, "oneDNN: ", e.what());
@@ -64,22 +80,42 @@ Status DnnCall::run(const Run &run, uint32_t slot) {
   return {};
 }
 
-void DnnCall::bind(const DnnOperand &operand, const memory::desc &wanted, bool accumulates) {
-  if (operand.constant) {
-    arguments[operand.argument] = pack(operand, wanted);
-    return;
-  }
-  Bound b = {operand, wanted != operand.user, !operand.output || accumulates, {}, {}, {}, {}};
+DnnCall::Bound &DnnCall::addBound(const DnnOperand &operand, bool staged, bool read) {
+  bound.push_back({operand, staged, read, {}, {}, {}, {}, nullptr});
+  Bound &b = bound.back();
   b.outside =
       operand.widened ? memory(operand.user, dnnEngine) : memory(operand.user, dnnEngine, nullptr);
   b.inside = b.outside; // the same object: a data handle set for one is set for both
+  return b;
+}
+
+void DnnCall::bind(const DnnOperand &operand, const memory::desc &wanted, bool accumulates) {
+  if (operand.constant)
+    return main.add(operand.argument, pack(operand, wanted));
+  Bound &b = addBound(operand, wanted != operand.user, !operand.output || accumulates);
   if (b.staged) {
     b.inside = memory(wanted, dnnEngine);
-    b.in = dnnl::reorder(b.outside, b.inside);
-    b.out = dnnl::reorder(b.inside, b.outside);
+    auto move = [](Step &step, memory &from, memory &to) {
+      step.primitive = dnnl::reorder(from, to);
+      step.add(DNNL_ARG_FROM, from);
+      step.add(DNNL_ARG_TO, to);
+    };
+    move(b.in, b.outside, b.inside);
+    move(b.out, b.inside, b.outside);
   }
-  arguments[operand.argument] = b.inside;
-  bound.push_back(b);
+  main.add(operand.argument, b.inside);
+}
+
+void DnnCall::append(dnnl::primitive made, const DnnOperand *other) {
+  Step step;
+  step.primitive = std::move(made);
+  auto result =
+      std::find_if(bound.begin(), bound.end(), [](const Bound &b) { return b.operand.output; });
+  step.add(DNNL_ARG_SRC_0, result->outside);
+  step.add(DNNL_ARG_DST, result->outside);
+  if (other)
+    step.add(DNNL_ARG_SRC_1, addBound(*other, false, true).outside);
+  behind.push_back(std::move(step));
 }
 
 /// The operand in the layout `wanted`, made once per session.
@@ -123,4 +159,32 @@ memory DnnCall::packNow(const DnnOperand &operand, memory &plain, const memory::
   dnnl::reorder(plain, result).execute(stream, plain, result);
   stream.wait();
   return result;
+}
+
+std::string gpucc::rt::onednnVersion() {
+  const dnnl_version_t *v = dnnl_version();
+  return concat("oneDNN ", v->major, ".", v->minor, ".", v->patch);
+}
+
+std::string gpucc::rt::onednnIsa() {
+  switch (dnnl::get_effective_cpu_isa()) {
+  case dnnl::cpu_isa::avx512_core_amx:
+    return "avx512_core_amx";
+  case dnnl::cpu_isa::avx512_core_bf16:
+    return "avx512_core_bf16";
+  case dnnl::cpu_isa::avx512_core_vnni:
+    return "avx512_core_vnni";
+  case dnnl::cpu_isa::avx512_core:
+    return "avx512_core";
+  case dnnl::cpu_isa::avx2_vnni:
+    return "avx2_vnni";
+  case dnnl::cpu_isa::avx2:
+    return "avx2";
+  case dnnl::cpu_isa::avx:
+    return "avx";
+  case dnnl::cpu_isa::sse41:
+    return "sse41";
+  default:
+    return "other";
+  }
 }

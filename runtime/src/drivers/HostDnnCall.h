@@ -15,7 +15,7 @@
 #include "drivers/HostProgram.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
-#include <unordered_map>
+#include <vector>
 
 namespace gpucc::rt {
 
@@ -38,19 +38,35 @@ public:
 
   Status run(const Run &run, uint32_t slot) override;
 
-  void setPrimitive(dnnl::primitive made) { primitive = std::move(made); }
+  void setPrimitive(dnnl::primitive made) { main.primitive = std::move(made); }
   /// Gives the primitive an operand in the layout `wanted`. `accumulates`: its old contents count.
   void bind(const DnnOperand &operand, const dnnl::memory::desc &wanted, bool accumulates);
+
+  /// Appends a primitive that works on the result in place, in the plan's layout; `other` is its
+  /// second operand, or null.
+  void append(dnnl::primitive made, const DnnOperand *other);
 
   dnnl::engine &engine() { return dnnEngine; }
 
 private:
+  /// A primitive with its arguments as the library's C interface takes them: nothing is allocated
+  /// when it runs.
+  struct Step {
+    dnnl::primitive primitive;
+    std::vector<dnnl_exec_arg_t> arguments;
+    std::vector<dnnl::memory> kept;
+    void add(int argument, const dnnl::memory &memory);
+    void execute(dnnl::stream &stream) const;
+  };
   struct Bound {
     DnnOperand operand;
     bool staged, read;            ///< read: the bytes before the call count
     dnnl::memory outside, inside; ///< layout of the plan, of the primitive (equal unless staged)
-    dnnl::reorder in, out;
+    Step in, out;
+    char *place; ///< where `outside` points now
   };
+
+  Bound &addBound(const DnnOperand &operand, bool staged, bool read);
 
   dnnl::memory pack(const DnnOperand &operand, const dnnl::memory::desc &wanted);
   dnnl::memory packNow(const DnnOperand &operand, dnnl::memory &plain,
@@ -61,8 +77,8 @@ private:
   HostContext context;
   dnnl::engine dnnEngine;
   dnnl::stream stream;
-  dnnl::primitive primitive;
-  std::unordered_map<int, dnnl::memory> arguments;
+  Step main;
+  std::vector<Step> behind;
   std::vector<Bound> bound;
 };
 
