@@ -39,17 +39,19 @@ Status gpucc::rt::profileShape(const plan::Plan &plan, uint32_t profile, uint32_
   shape.clear();
   if (!entry.dims())
     return {};
+  bool data = entry.role() == plan::Role::input || entry.role() == plan::Role::label ||
+              entry.role() == plan::Role::output;
+  if (const plan::TensorView *view = data ? viewOf(bindings, tensor) : nullptr) {
+    // Outputs may depend on symbols through arithmetic ([past + seq]) that no symbol names.
+    shape = toExtents(view->global_shape());
+    return {};
+  }
   for (const plan::Dim *dim : *entry.dims()) {
     int64_t size = dim->size();
     if (size < 0 && bindings.bindings())
       for (const plan::Binding *binding : *bindings.bindings())
         if (binding->symbol()->string_view() == dim->symbol()->string_view())
           size = binding->value();
-    // Outputs may depend on symbols through arithmetic ([past + seq]) that no symbol names.
-    if (size < 0)
-      if (const plan::TensorView *view = viewOf(bindings, tensor);
-          view && view->global_shape()->size() == entry.dims()->size())
-        size = view->global_shape()->Get(shape.size());
     if (size < 0)
       return GPUCC_RT_FAIL(Code::invalidPlan, "profile '", bindings.name()->c_str(),
                            "' does not bind '", dim->symbol()->c_str(), "' of tensor '",
