@@ -201,7 +201,7 @@ def test_plan_does_not_overwrite_its_model(gpucc, models):
     assert (models / "mlp.onnx").read_bytes() == before
 
 
-@pytest.mark.parametrize("option", ["--lr", "--accumulate", "--memory-budget"])
+@pytest.mark.parametrize("option", ["--lr", "--accumulate"])
 def test_training_options_need_train(gpucc, models, option):
     refused(gpucc("compile", models / "mlp.onnx", option, "1"), 2, option, "--train")
 

@@ -65,10 +65,10 @@ std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
                  "four nodes), or a file.yaml");
   app.add_option("--dump-problem", o.dumpProblem, "write what the search looks at as JSON")
       ->group("");
-  app.add_option(
-      "--memory-budget", o.memoryBudget,
-      "device bytes per rank (as 12GiB), or a ratio of the peak without recomputation (0.5); "
-      "activations=0.5 limits only the bytes that forward keeps for backward");
+  app.add_option("--memory-budget", o.memoryBudget,
+                 "device bytes per rank (as 12GiB): a plan that needs more is refused; training recomputes "
+                 "to hold it, and may give a ratio of the bytes without recomputation (0.5); "
+                 "activations=0.5 limits only the bytes that forward keeps for backward");
   app.add_option("--cache", o.cacheFolder, "folder of compiled kernels");
   app.add_flag("--external-weights", o.externalWeights,
                "refer to weight files beside the plan instead of copying them");
@@ -77,8 +77,7 @@ std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
   app.add_flag("--remarks", o.remarks, "say what passes chose and why");
   CLI::Option_group *train = app.add_option_group("training");
   train->add_flag("--train", f->training, "make a training step of the model");
-  // All of this group but --train itself, and --memory-budget, mean nothing without it (checked in
-  // finish).
+  // All of this group but --train itself mean nothing without it (checked in finish).
   train->add_option("--loss", f->train.loss, "cross-entropy | mse | output:NAME | output-sum:NAME")
       ->capture_default_str();
   train->add_option("--optimizer", f->train.optimizer, "sgd | adamw")
@@ -104,7 +103,6 @@ std::shared_ptr<CompileFlags> tool::addCompileFlags(CLI::App &app) {
   for (const CLI::Option *option : train->get_options())
     if (option->get_name() != "--train")
       f->trainingOptions.push_back(option);
-  f->trainingOptions.push_back(app.get_option("--memory-budget"));
   for (const CLI::Option *option : app.get_options())
     if (std::find(before.begin(), before.end(), option) == before.end())
       f->all.push_back(option);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
+#include "ExplainRecompute.h"
 #include "PlanSource.h"
 #include "PlanText.h"
 #include "plan_generated.h"
@@ -119,13 +120,17 @@ void printPrediction(const nlohmann::json &reasons) {
 void printReasons(const fb::Plan &plan, nlohmann::json &json) {
   std::string words = plan.explanation() ? plan.explanation()->str() : "";
   nlohmann::json reasons = nlohmann::json::parse(words, nullptr, false);
-  if (words.empty() || reasons.is_discarded()) {
+  if (!words.empty() && !reasons.is_discarded()) {
+    json["reasons"] = reasons;
+    if (reasons.contains("memory limit"))
+      printMemoryLimit(reasons["memory limit"]);
+  }
+  if (words.empty() || reasons.is_discarded() || !reasons.contains("why")) {
     std::printf("\nwhy\n  the layout was given (pins or one rank); nothing was searched\n");
     return;
   }
-  json["reasons"] = reasons;
   printPrediction(reasons);
-  for (const char *title : {"why", "alternatives", "rejected"}) {
+  for (const char *title : {"why", "planned before", "alternatives", "rejected"}) {
     if (!reasons.contains(title) || reasons[title].empty())
       continue;
     std::printf("\n%s\n", title);

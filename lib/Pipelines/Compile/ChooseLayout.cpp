@@ -2,12 +2,12 @@
 #include "ChooseLayout.h"
 
 #include "Phases.h"
-#include "dialects/Plan/Plan.h"
 #include "gpucc/Planner/Plan.h"
+#include "gpucc/Transforms/Memory/Budget.h"
 #include "gpucc/Transforms/Planning/ExtractProblem.h"
-#include "lib/Transforms/Memory/Budget.h"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 using namespace mlir;
 using namespace gpucc;
@@ -36,19 +36,22 @@ static planner::Pins pinsOf(const CompileOptions &options, bool symbolicBatch) {
   return pins;
 }
 
-/// What the planner may spend on one rank: the user's budget in bytes, else the device's memory.
-static LogicalResult setMemory(ModuleOp trial, const CompileOptions &options,
+/// What the planner may spend on one rank: the user's budget in bytes, else the device's memory;
+/// less by what it was found to overlook.
+static LogicalResult setMemory(ModuleOp trial, const CompileOptions &options, double underestimate,
                                planner::PlanProblem &problem) {
-  if (options.memoryBudget.empty() || StringRef(options.memoryBudget).starts_with("activations="))
-    return success();
-  std::string error;
-  std::optional<memory::Budget> budget = memory::Budget::parse(options.memoryBudget, error);
-  if (!budget)
-    return trial.emitError() << "--memory-budget: " << error;
-  if (budget->ratio == 0)
-    problem.memoryLimit =
-        std::min(problem.machine.device.memoryBytes,
-                 static_cast<double>(budget->bytes) + problem.machine.device.contextBytes);
+  double allowed = problem.machine.device.memoryBytes;
+  StringRef text = options.memoryBudget;
+  if (!text.empty() && !text.starts_with("activations=")) {
+    std::string error;
+    std::optional<memory::Budget> budget = memory::Budget::parse(text, error);
+    if (!budget)
+      return trial.emitError() << "--memory-budget: " << error;
+    if (budget->ratio == 0)
+      allowed = std::min(allowed,
+                         static_cast<double>(budget->bytes) + problem.machine.device.contextBytes);
+  }
+  problem.memoryLimit = std::max(1.0, allowed - underestimate);
   return success();
 }
 
@@ -68,12 +71,22 @@ static void writeBack(const planner::PlanProblem &problem, const planner::PlanRe
   pins.microBatches = best.microBatches;
   pins.zero = best.zero;
   pins.schedule = solvers::name(best.schedule);
-  if (options.memoryBudget.empty())
-    options.memoryBudget = std::to_string(
-        static_cast<int64_t>(problem.memoryPerRank() - problem.machine.device.contextBytes));
 }
 
-LogicalResult gpucc::chooseLayout(ModuleOp trial, CompileOptions &options, LayoutChoice &choice) {
+/// The search's own words, and what earlier layouts were found to need.
+static std::string explanationOf(const planner::PlanProblem &problem,
+                                 const planner::PlanResult &result,
+                                 const LayoutExperience &experience) {
+  std::string words = result.explainJson(problem);
+  if (experience.attempts.empty())
+    return words;
+  nlohmann::json json = nlohmann::json::parse(words, nullptr, false);
+  json["planned before"] = experience.attempts;
+  return json.dump();
+}
+
+LogicalResult gpucc::chooseLayout(ModuleOp trial, CompileOptions &options,
+                                  const LayoutExperience &experience, LayoutChoice &choice) {
   cost::MachineOrError loaded = cost::loadMachine(machineName(options.machine));
   if (std::string *wrong = std::get_if<std::string>(&loaded))
     return trial.emitError() << *wrong;
@@ -89,7 +102,7 @@ LogicalResult gpucc::chooseLayout(ModuleOp trial, CompileOptions &options, Layou
   problem->ranks = options.ranks;
   problem->tf32 = options.precision == "tf32";
   problem->pins = pinsOf(options, symbolicBatch);
-  if (failed(setMemory(trial, options, *problem)))
+  if (failed(setMemory(trial, options, experience.underestimate, *problem)))
     return failure();
   if (!options.dumpProblem.empty()) {
     std::ofstream file(options.dumpProblem);
@@ -106,34 +119,9 @@ LogicalResult gpucc::chooseLayout(ModuleOp trial, CompileOptions &options, Layou
                   " layouts for " + std::to_string(problem->numRanks()) + " ranks of " +
                   problem->machine.name + "; " + std::to_string(problem->ops.size()) + " ops, " +
                   std::to_string(result.steps) + " search steps)";
-  choice.explanation = result.explainJson(*problem);
+  choice.explanation = explanationOf(*problem, result, experience);
   choice.machine = problem->machine.name;
   choice.memoryLimit = problem->machine.device.memoryBytes - problem->machine.device.contextBytes;
-  return success();
-}
-
-LogicalResult gpucc::verifyMemory(ModuleOp module, const LayoutChoice &choice) {
-  for (plan::ProgramOp program : module.getOps<plan::ProgramOp>()) {
-    double total = 0, largest = 0;
-    StringRef largestName;
-    for (plan::ArenaOp arena : program.getOps<plan::ArenaOp>()) {
-      auto bytes = static_cast<double>(arena.getBytes());
-      total += bytes;
-      if (bytes > largest)
-        largest = bytes, largestName = arena.getSymName();
-    }
-    if (total <= choice.memoryLimit)
-      continue;
-    InFlightDiagnostic error =
-        program.emitError("a rank of this program needs ")
-        << static_cast<int64_t>(total) << " bytes; a device of " << choice.machine << " has "
-        << static_cast<int64_t>(choice.memoryLimit) << " left beside driver and libraries";
-    error.attachNote() << "the largest arena is '" << largestName << "' with "
-                       << static_cast<int64_t>(largest) << " bytes";
-    error.attachNote() << "the layout was " << choice.layout
-                       << "; use more ranks, --pin micro-batches=N with more of them, or a lower "
-                          "--memory-budget";
-    return error;
-  }
+  choice.predictedMemory = result.cost.memory.total() - problem->machine.device.contextBytes;
   return success();
 }

@@ -4,6 +4,7 @@
 #include "ChooseLayout.h"
 #include "CodeTypes.h"
 #include "Diagnostics.h"
+#include "FitBudget.h"
 #include "Kernels.h"
 #include "Phases.h"
 #include "dialects/Frontend/Frontend.h"
@@ -15,6 +16,8 @@
 #include "gpucc/Target/Cuda/Emit.h"
 #include "gpucc/Target/Host/Host.h"
 #include "llvm/Support/Path.h"
+
+#include <nlohmann/json.hpp>
 
 using namespace mlir;
 using namespace gpucc;
@@ -30,11 +33,22 @@ struct Compilation::State {
   Phase reached = Phase::Frontend;
   std::vector<KernelReport> kernels;
   LayoutChoice layout; ///< empty without --machine
+  LayoutExperience experience;
+  std::string recomputation; ///< JSON; what the budget led to
+  std::optional<MemoryShortage> shortage;
 
   /// Bytes to graph functions; the exit code.
   int load(Phase phase);
   /// What --machine asks for, written into the options; the exit code.
   int search();
+  /// Loads and runs the phases; a plan that needs too much leaves `shortage` and is not reported.
+  int runPhases(Phase phase);
+  /// With a machine: layouts until the plan of one fits; the exit code.
+  int searchAndRun(Phase phase);
+  /// The end of Phase::Fuse, or all up to Phase::Plan: within the memory that there is.
+  int fitMemory(Phase phase);
+  /// Explanation for the plan: the search's and the budget's words.
+  std::string explanation() const;
 
   void say(const std::string &line) {
     if (hooks.progress)
@@ -154,7 +168,7 @@ int Compilation::State::search() {
   if (code)
     return code;
   say("search a layout for " + options.machine);
-  LogicalResult found = chooseLayout(*module, options, layout);
+  LogicalResult found = chooseLayout(*module, options, experience, layout);
   module = {};
   if (failed(found))
     return 2;
@@ -162,30 +176,115 @@ int Compilation::State::search() {
   return 0;
 }
 
+int Compilation::State::fitMemory(Phase phase) {
+  DeviceLimit device;
+  if (!layout.machine.empty())
+    device = {static_cast<int64_t>(layout.memoryLimit),
+              "a device of " + layout.machine + ", beside driver and libraries"};
+  FittedPlan plan;
+  FitBudget fit(*module, options, device, [this](const std::string &line) { say(line); });
+  if (failed(fit.run(plan, shortage)))
+    return 2;
+  recomputation = plan.report;
+  if (phase == Phase::Plan) {
+    module = std::move(plan.module);
+    reached = Phase::Plan;
+    return 0;
+  }
+  // An earlier phase was asked for: the IR on the way to that very plan.
+  PassManager pm(context.get());
+  buildRecompute(pm, plan.request, options);
+  return failed(pm.run(*module)) ? 2 : 0;
+}
+
+int Compilation::State::runPhases(Phase phase) {
+  if (!module)
+    if (int code = load(phase))
+      return code;
+  bool limited = !layout.machine.empty() || !options.memoryBudget.empty();
+  while (reached < phase) {
+    auto next = static_cast<Phase>(static_cast<int>(reached) + 1);
+    say(std::string("phase ") + name(next));
+    if (next == Phase::Fuse && options.target.cuda &&
+        (failed(verifyCudaTypes(*module)) ||
+         failed(verifyArchitectures(*module, options.target.archs))))
+      return 3;
+    PassManager pm(context.get());
+    buildPhase(pm, next, options);
+    if (failed(pm.run(*module)))
+      return 2;
+    reached = next;
+    if (next == Phase::Fuse && limited)
+      if (int code = fitMemory(phase))
+        return code;
+  }
+  return 0;
+}
+
+int Compilation::State::searchAndRun(Phase phase) {
+  constexpr int retries = 3;
+  const CompileOptions asked = options;
+  std::optional<MemoryShortage> least; // of the layouts tried
+  std::vector<std::string> words; // of a search that finds nothing more
+  for (int i = 0; i <= retries; ++i) {
+    options = asked;
+    int code = 0;
+    {
+      ScopedDiagnosticHandler hold(context.get(), [&](Diagnostic &d) {
+        if (!least || d.getSeverity() != DiagnosticSeverity::Error)
+          return failure(); // not ours: it is printed
+        words.push_back("no other layout was found: " + d.str());
+        return success();
+      });
+      code = search();
+    }
+    if (code && least)
+      break;
+    if (!code)
+      code = runPhases(phase);
+    if (!shortage)
+      return code;
+    int64_t needed = shortage->least.bytes;
+    experience.underestimate = std::max(experience.underestimate,
+                                        static_cast<double>(needed) - layout.predictedMemory);
+    experience.attempts.push_back(
+        layout.layout.substr(0, layout.layout.find(" (of")) + " needs " + std::to_string(needed) +
+        " bytes, " + std::to_string(static_cast<int64_t>(layout.predictedMemory)) +
+        " were expected");
+    say(experience.attempts.back());
+    if (!least || needed < least->least.bytes)
+      least = std::move(shortage);
+    shortage.reset();
+    module = {};
+    reached = Phase::Frontend;
+  }
+  std::vector<std::string> notes;
+  for (const std::string &attempt : experience.attempts)
+    notes.push_back("tried: " + attempt);
+  notes.insert(notes.end(), words.begin(), words.end());
+  module = ModuleOp::create(UnknownLoc::get(context.get()));
+  least->emit(*module, notes);
+  return 2;
+}
+
 int Compilation::runTo(Phase phase) {
   State &s = *state;
   if (!s.module && !s.options.machine.empty() && phase > Phase::Graph)
-    if (int code = s.search())
-      return code;
-  if (!s.module)
-    if (int code = s.load(phase))
-      return code;
-  for (int next = static_cast<int>(s.reached) + 1; next <= static_cast<int>(phase); ++next) {
-    auto nextPhase = static_cast<Phase>(next);
-    s.say(std::string("phase ") + name(nextPhase));
-    if (nextPhase == Phase::Fuse && s.options.target.cuda &&
-        (failed(verifyCudaTypes(*s.module)) ||
-         failed(verifyArchitectures(*s.module, s.options.target.archs))))
-      return 3;
-    PassManager pm(s.context.get());
-    buildPhase(pm, nextPhase, s.options);
-    if (failed(pm.run(*s.module)))
-      return 2;
-    s.reached = nextPhase;
-  }
-  if (phase == Phase::Plan && !s.layout.machine.empty() && failed(verifyMemory(*s.module, s.layout)))
-    return 2;
-  return 0;
+    return s.searchAndRun(phase);
+  int code = s.runPhases(phase);
+  if (s.shortage)
+    s.shortage->emit(*s.module);
+  return code;
+}
+
+std::string Compilation::State::explanation() const {
+  if (recomputation.empty())
+    return layout.explanation;
+  nlohmann::json json = layout.explanation.empty()
+                            ? nlohmann::json::object()
+                            : nlohmann::json::parse(layout.explanation, nullptr, false);
+  json["memory limit"] = nlohmann::json::parse(recomputation, nullptr, false);
+  return json.dump();
 }
 
 /// Compiles the kernels of a module at Phase::Plan and writes the file.
@@ -218,7 +317,7 @@ static LogicalResult finishPlan(ModuleOp module, const CompileOptions &options,
 int Compilation::writePlan(const std::string &path) {
   State &s = *state;
   s.say("kernels, then " + path);
-  return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels, s.layout.explanation)) ? 2 : 0;
+  return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels, s.explanation())) ? 2 : 0;
 }
 
 int gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,

@@ -132,18 +132,22 @@ static void buildFusePhase(OpPassManager &pm, const CompileOptions &options) {
   fuse.target = target;
   fuse.remarks = options.remarks;
   pm.addNestedPass<func::FuncOp>(createFuse(fuse));
-  // On clusters: only what is materialised counts, and the clones are the same kernels. No CSE from
-  // here on: it would merge them with their originals.
-  if (options.train && !options.memoryBudget.empty()) {
-    InsertRecomputeOptions recompute;
-    constexpr llvm::StringLiteral kept = "activations=";
-    if (StringRef budget = options.memoryBudget; budget.consume_front(kept))
-      recompute.activationBudget = budget.str();
-    else
-      recompute.memoryBudget = options.memoryBudget;
-    recompute.remarks = options.remarks;
-    pm.addPass(createInsertRecompute(recompute));
-  }
+  if (options.verify)
+    pm.addPass(createVerifyPhaseFuse());
+}
+
+/// On clusters: only what is materialised counts, and the clones are the same kernels. No CSE from here
+/// on: it would merge them with their originals.
+void gpucc::buildRecompute(OpPassManager &pm, const RecomputeRequest &request,
+                           const CompileOptions &options) {
+  if (!request.any())
+    return;
+  InsertRecomputeOptions recompute;
+  recompute.memoryBudget = request.memory;
+  recompute.activationBudget = request.activations;
+  recompute.leastOtherwise = request.leastOtherwise;
+  recompute.remarks = options.remarks;
+  pm.addPass(createInsertRecompute(recompute));
   if (options.verify)
     pm.addPass(createVerifyPhaseFuse());
 }

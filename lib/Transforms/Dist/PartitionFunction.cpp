@@ -146,9 +146,15 @@ FailureOr<func::FuncOp> Partitioner::run() {
   for (Operation &op : global.getBody().front())
     build(op);
   Block &body = local.getBody().front();
-  for (Operation &op : llvm::make_early_inc_range(body))
-    if (isa<dist::AxisIndexOp>(op) && op.use_empty())
+  for (Operation &op : llvm::make_early_inc_range(body)) {
+    if (isa<dist::AxisIndexOp>(op) && op.use_empty()) {
       op.erase();
+      continue;
+    }
+    // A whole weight that is cut on each rank stands before what the loop above looked at.
+    if (!op.hasAttr(dist::originAttr))
+      op.removeAttr(dist::shardingAttr);
+  }
   global.erase();
   return local;
 }

@@ -1,5 +1,5 @@
 //===- Budget.cpp - "12GiB", "300MB" or "0.5" -----------------------------===//
-#include "Budget.h"
+#include "gpucc/Transforms/Memory/Budget.h"
 
 #include "llvm/ADT/StringSwitch.h"
 

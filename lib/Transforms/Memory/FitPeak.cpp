@@ -24,6 +24,7 @@ std::vector<int64_t> RecomputeProblem::liveBytes(const Outcome &outcome) const {
     change[static_cast<size_t>(t.producer)] += t.size;
     change[t.kept ? outcome.runs.size() : static_cast<size_t>(last) + 1] -= t.size;
   }
+  change[0] += isStage() ? outcome.crossing : 0;
   std::partial_sum(change.begin(), change.end(), change.begin());
   change.pop_back();
   return change;
@@ -32,14 +33,19 @@ std::vector<int64_t> RecomputeProblem::liveBytes(const Outcome &outcome) const {
 std::vector<int> RecomputeProblem::repeatableAt(const Outcome &outcome, int position) const {
   solvers::OrderProblem problem = orderProblem(outcome);
   std::vector<char> chosen(keepOps.size(), 0);
-  for (const solvers::OrderTensor &t : problem.tensors) {
-    int last = t.consumers.empty() ? t.producer : t.consumers.back();
-    if (t.producer > position || last < position)
-      continue;
-    auto it = keepIndex.find(outcome.runs[static_cast<size_t>(t.producer)].op);
+  auto choose = [&](Operation *op) {
+    auto it = keepIndex.find(op);
     if (it != keepIndex.end() && !keep.ops[static_cast<size_t>(it->second)].noRecompute)
       chosen[static_cast<size_t>(it->second)] = 1;
+  };
+  for (const solvers::OrderTensor &t : problem.tensors) {
+    int last = t.consumers.empty() ? t.producer : t.consumers.back();
+    if (t.producer <= position && last >= position)
+      choose(outcome.runs[static_cast<size_t>(t.producer)].op);
   }
+  if (isStage()) // what crosses takes bytes all the time
+    for (Value root : crossingRoots(outcome))
+      choose(root.getDefiningOp());
   std::vector<int> ops;
   for (size_t i = 0; i < chosen.size(); ++i)
     if (chosen[i])

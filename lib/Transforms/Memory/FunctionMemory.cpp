@@ -25,7 +25,8 @@ int64_t memory::arenaBytes(Value value) {
 }
 
 bool memory::isFree(Operation *op) {
-  return isa<graph::ReshapeOp, graph::WeightOp>(op) || op->hasTrait<OpTrait::ConstantLike>();
+  return isa<graph::ReshapeOp, graph::WeightOp>(op) || op->hasTrait<OpTrait::ConstantLike>() ||
+         op->getName().getStringRef() == "dist.axis_index"; // written at prepare
 }
 
 FunctionMemory::FunctionMemory(func::FuncOp function) : function(function) {

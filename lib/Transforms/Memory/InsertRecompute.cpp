@@ -2,15 +2,15 @@
 //
 // Looks at the solver's choices between "keep all" and "keep the least", works
 // out for each what it would really do to the peak (RecomputeProblem), and
-// takes the one with the least extra time that holds the budget.
+// takes the one with the least extra time that holds the budget. Each stage of a
+// pipeline chooses for itself: the budget is that of a rank.
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Transforms/Memory/Passes.h"
 
-#include "Budget.h"
-#include "RecomputeProblem.h"
-
-#include <map>
+#include "RecomputeReport.h"
+#include "StageMemory.h"
+#include "gpucc/Transforms/Memory/Budget.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -20,52 +20,6 @@ namespace gpucc {
 #define GEN_PASS_DEF_INSERTRECOMPUTE
 #include "lib/Transforms/Memory/Passes.h.inc"
 } // namespace gpucc
-
-/// Bytes of state, inputs and outputs of the module's functions: the same (name, kind) is the same
-/// storage. Each micro-batch of a step has inputs and outputs of its own.
-static int64_t persistentBytes(ModuleOp module) {
-  auto count = [&](StringRef name) {
-    auto attr = module->getAttrOfType<IntegerAttr>(name);
-    return attr ? attr.getInt() : 1;
-  };
-  int64_t slots = count("base.micro_batches") * count("base.accumulate");
-  std::map<std::string, int64_t> storage;
-  auto add = [&](DictionaryAttr attrs, Type type, bool result) {
-    auto name = attrs ? attrs.getAs<StringAttr>(base::nameAttr) : StringAttr();
-    auto kind = attrs ? attrs.getAs<StringAttr>(base::kindAttr) : StringAttr();
-    bool state = kind && (kind.getValue() == "state" || kind.getValue() == "metric");
-    std::string key = name ? name.str() : std::string();
-    key += state ? ":state" : result ? ":output" : ":input";
-    storage[key] = plainBytes(type) * (state ? 1 : slots);
-  };
-  module.walk([&](func::FuncOp f) {
-    for (unsigned i = 0; i < f.getNumArguments(); ++i)
-      add(f.getArgAttrDict(i), f.getArgumentTypes()[i], false);
-    for (unsigned i = 0; i < f.getNumResults(); ++i)
-      add(f.getResultAttrDict(i), f.getResultTypes()[i], true);
-  });
-  int64_t bytes = 0;
-  for (auto &[key, size] : storage)
-    bytes += size;
-  return bytes;
-}
-
-/// Greatest arena of the functions that nothing can be recomputed in.
-static int64_t otherPeak(ModuleOp module) {
-  int64_t peak = 0;
-  module.walk([&](func::FuncOp f) {
-    if (f.isExternal() || RecomputeProblem(f).hasBackward())
-      return;
-    solvers::OrderProblem problem = FunctionMemory(f).orderProblem();
-    solvers::OrderOptions quick;
-    quick.stepBudget = 2000;
-    quick.beamWidth = 4;
-    for (int i = 0; i < problem.numOps; ++i)
-      quick.start.push_back(i);
-    peak = std::max(peak, solvers::solveOrder(problem, quick).peak);
-  });
-  return peak;
-}
 
 /// Choices between keeping the least and keeping all.
 static std::vector<Outcome> candidates(const RecomputeProblem &problem, int points) {
@@ -98,36 +52,82 @@ static void refine(const RecomputeProblem &problem, std::vector<Outcome> &curve,
   sortByCost(curve);
 }
 
-static std::string describe(func::FuncOp f, const Outcome &before, const Outcome &chosen,
-                            const std::vector<Outcome> &curve) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  auto point = [&](const Outcome &o) {
-    os << "{\"activation_bytes\":" << o.crossing << ",\"peak_bytes\":" << o.peak
-       << ",\"added_flops\":" << static_cast<int64_t>(o.flops)
-       << ",\"repeated_ops\":" << o.solution.recomputed.size() << "}";
-  };
-  os << "{\"function\":\"" << f.getName()
-     << "\",\"saved_bytes\":" << before.crossing - chosen.crossing << ",\"without\":";
-  point(before);
-  os << ",\"chosen\":";
-  point(chosen);
-  os << ",\"trade_off\":[";
-  int64_t last = -1;
-  bool first = true;
-  for (const Outcome &o : curve) {
-    if (o.crossing == last || !o.solution.feasible)
-      continue;
-    os << (first ? "" : ",");
-    point(o);
-    last = o.crossing;
-    first = false;
-  }
-  os << "]}";
-  return text;
-}
-
 namespace {
+/// What a choice must keep to, in bytes.
+struct Limits {
+  std::optional<int64_t> device, activations;
+};
+
+/// One step and its choices.
+class Chooser {
+public:
+  Chooser(const StageMemory &stage, const StepUnit &unit, Outcome unchanged)
+      : stage(stage), unit(unit), before(std::move(unchanged)) {}
+
+  void choose(Limits given, unsigned points) {
+    const RecomputeProblem &problem = *unit.problem;
+    limits = given;
+    curve = candidates(problem, static_cast<int>(points));
+    if (limits.activations)
+      curve.push_back(problem.outcome(solvers::solveKeep(problem.problem(), *limits.activations)));
+    sortByCost(curve);
+    for (Outcome &o : curve)
+      problem.reorder(o);
+    best = cheapest();
+    if (limits.device && (!best || !best->solution.recomputed.empty())) {
+      refine(problem, curve, *limits.device - stage.persistent);
+      best = cheapest();
+    }
+  }
+
+  /// The choice that comes nearest to limits that none holds; the least bytes there are are looked for
+  /// in steps of one percent, since a budget far below would make the local search lower what lies far
+  /// from the peak.
+  void takeLeast() {
+    const RecomputeProblem &problem = *unit.problem;
+    auto least = [&]() -> size_t {
+      size_t found = 0; // unchanged is always feasible, but not always first
+      for (size_t i = 0; i < curve.size(); ++i)
+        if (curve[i].solution.feasible &&
+            (!curve[found].solution.feasible || measure(curve[i]) < measure(curve[found])))
+          found = i;
+      return found;
+    };
+    constexpr int steps = 16;
+    for (int i = 0; limits.device && i < steps; ++i) {
+      const Outcome &now = curve[least()];
+      Outcome next = problem.fitPeak(now, now.peak - now.peak / 100);
+      problem.reorder(next);
+      bool lower = measure(next) < measure(now);
+      curve.push_back(std::move(next));
+      if (!lower)
+        break;
+    }
+    sortByCost(curve);
+    best = &curve[least()];
+  }
+
+  int64_t bytes(const Outcome &o) const { return stage.bytesOf(unit, o); }
+
+  const StageMemory &stage;
+  const StepUnit &unit;
+  Outcome before;
+  Limits limits;
+  std::vector<Outcome> curve;    ///< by extra cost
+  const Outcome *best = nullptr; ///< null: none within the limits
+
+private:
+  int64_t measure(const Outcome &o) const { return limits.device ? bytes(o) : o.crossing; }
+  const Outcome *cheapest() const {
+    auto fits = [&](const Outcome &o) {
+      return o.solution.feasible && (!limits.device || bytes(o) <= *limits.device) &&
+             (!limits.activations || o.crossing <= *limits.activations);
+    };
+    auto it = llvm::find_if(curve, fits); // they are sorted by cost
+    return it == curve.end() ? nullptr : &*it;
+  }
+};
+
 struct InsertRecomputePass : gpucc::impl::InsertRecomputeBase<InsertRecomputePass> {
   using InsertRecomputeBase::InsertRecomputeBase;
 
@@ -135,22 +135,18 @@ struct InsertRecomputePass : gpucc::impl::InsertRecomputeBase<InsertRecomputePas
     ModuleOp module = getOperation();
     if (memoryBudget.empty() && activationBudget.empty())
       return;
-    std::string error, report;
+    std::string error;
     auto memory = parse(memoryBudget, error), activations = parse(activationBudget, error);
     if (!error.empty()) {
       module.emitError(error);
       return signalPassFailure();
     }
-    int64_t persistent = persistentBytes(module), other = otherPeak(module);
-    for (auto f : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      if (f.isExternal())
-        continue;
-      RecomputeProblem problem(f);
-      if (!problem.hasBackward())
-        continue;
-      if (failed(insert(f, problem, memory, activations, persistent, other, report)))
+    std::vector<StageMemory> stages = findStages(module);
+    std::vector<Chooser> choosers = makeChoosers(stages);
+    std::string report;
+    for (Chooser &chooser : choosers)
+      if (failed(insert(chooser, memory, activations, mostBytes(choosers), report)))
         return signalPassFailure();
-    }
     module->setAttr(base::recomputeReportAttr,
                     StringAttr::get(module.getContext(), "[" + report + "]"));
   }
@@ -160,70 +156,80 @@ private:
     return text.empty() ? std::nullopt : Budget::parse(text, error);
   }
 
-  LogicalResult insert(func::FuncOp f, RecomputeProblem &problem, std::optional<Budget> memory,
-                       std::optional<Budget> activations, int64_t persistent, int64_t other,
-                       std::string &report) {
-    Outcome before = problem.unchanged();
-    problem.reorder(before);
-    std::vector<Outcome> curve = candidates(problem, static_cast<int>(points));
-    int64_t most = persistent + std::max(before.peak, other);
-    int64_t peakBudget = memory ? memory->of(most) - persistent : before.peak;
-    int64_t keepBudget = activations ? activations->of(before.crossing) : before.crossing;
+  static std::vector<Chooser> makeChoosers(const std::vector<StageMemory> &stages) {
+    std::vector<Chooser> choosers;
+    for (const StageMemory &stage : stages)
+      for (const StepUnit &unit : stage.units) {
+        Outcome before = unit.problem->unchanged();
+        unit.problem->reorder(before);
+        choosers.emplace_back(stage, unit, std::move(before));
+      }
+    return choosers;
+  }
+
+  /// Without recomputation, on the fullest rank: what a ratio is of.
+  static int64_t mostBytes(const std::vector<Chooser> &choosers) {
+    int64_t most = 0;
+    for (const Chooser &chooser : choosers)
+      most = std::max(most, chooser.bytes(chooser.before));
+    return most;
+  }
+
+  LogicalResult insert(Chooser &chooser, std::optional<Budget> memory,
+                       std::optional<Budget> activations, int64_t most, std::string &report) {
+    Limits limits;
+    if (memory)
+      limits.device = memory->of(most);
     if (activations)
-      curve.push_back(problem.outcome(solvers::solveKeep(problem.problem(), keepBudget)));
-    sortByCost(curve);
-    auto fits = [&](const Outcome &o) {
-      return o.solution.feasible && (!memory || std::max(o.peak, other) <= peakBudget) &&
-             (!activations || o.crossing <= keepBudget);
-    };
-    for (Outcome &o : curve)
-      problem.reorder(o);
-    auto cheapest = [&] {
-      auto it = llvm::find_if(curve, fits); // they are sorted by cost
-      return it == curve.end() ? nullptr : &*it;
-    };
-    const Outcome *best = cheapest();
-    if (memory && (!best || !best->solution.recomputed.empty())) {
-      refine(problem, curve, peakBudget);
-      best = cheapest();
-    }
-    if (!best)
-      return infeasible(f, curve, memory, activations, persistent, other, most, before.crossing);
-    report += (report.empty() ? "" : ",") + describe(f, before, *best, curve);
-    bytesBefore += static_cast<unsigned>(before.crossing);
-    bytesAfter += static_cast<unsigned>(best->crossing);
+      limits.activations = activations->of(chooser.before.crossing);
+    chooser.choose(limits, points);
+    bool feasible = chooser.best;
+    if (!feasible)
+      chooser.takeLeast();
+    if (!feasible && !leastOtherwise)
+      return infeasible(chooser);
+    const StepUnit &unit = chooser.unit;
+    const Outcome &best = *chooser.best, &before = chooser.before;
+    report += (report.empty() ? "" : ",") +
+              describe(chooser.stage, unit, {&before, &best, &chooser.curve, feasible});
+    bytesBefore += before.crossing;
+    bytesAfter += best.crossing;
     peakBefore.updateMax(static_cast<uint64_t>(before.peak));
-    peakAfter.updateMax(static_cast<uint64_t>(best->peak));
+    peakAfter.updateMax(static_cast<uint64_t>(best.peak));
     if (remarks)
-      f.emitRemark() << "@" << f.getName() << ": " << best->solution.recomputed.size()
-                     << " ops run again in backward; bytes alive from forward to backward "
-                     << before.crossing << " -> " << best->crossing << ", peak of values "
-                     << before.peak << " -> " << best->peak << ", flops added "
-                     << static_cast<int64_t>(best->flops);
-    numCloned += static_cast<unsigned>(problem.apply(*best));
+      func::FuncOp(unit.function).emitRemark()
+          << unit.name() << ": " << best.solution.recomputed.size()
+          << " ops run again in backward; bytes alive from forward to backward " << before.crossing
+          << " -> " << best.crossing << ", peak of values " << before.peak << " -> " << best.peak
+          << ", flops added " << static_cast<int64_t>(best.flops);
+    apply(unit, best);
     return success();
   }
 
-  LogicalResult infeasible(func::FuncOp f, const std::vector<Outcome> &curve,
-                           std::optional<Budget> memory, std::optional<Budget> activations,
-                           int64_t persistent, int64_t other, int64_t most, int64_t crossing) {
-    int64_t leastPeak = INT64_MAX, leastCrossing = INT64_MAX;
-    for (const Outcome &o : curve) {
-      if (!o.solution.feasible)
-        continue;
-      leastPeak = std::min(leastPeak, persistent + std::max(o.peak, other));
-      leastCrossing = std::min(leastCrossing, o.crossing);
-    }
-    InFlightDiagnostic error = f.emitError();
-    if (memory)
-      error << "the memory budget of " << memory->of(most) << " bytes does not hold @"
-            << f.getName() << ": the least that recomputation reaches is " << leastPeak
-            << " bytes, of which " << persistent << " are state, inputs and outputs; without it "
-            << most << " are needed";
+  /// A stage whose ops all stay as they are keeps its functions.
+  void apply(const StepUnit &unit, const Outcome &best) {
+    if (unit.stage && best.solution.recomputed.empty())
+      return unit.stage->discard();
+    numCloned += unit.problem->apply(best);
+    if (unit.stage)
+      unit.stage->split();
+  }
+
+  LogicalResult infeasible(const Chooser &chooser) {
+    InFlightDiagnostic error = func::FuncOp(chooser.unit.function).emitError();
+    if (chooser.limits.device)
+      error << "the memory budget of " << *chooser.limits.device << " bytes does not hold "
+            << chooser.unit.name() << ": the least that recomputation reaches is "
+            << chooser.bytes(*chooser.best)
+            << " bytes, of which " << chooser.stage.persistent
+            << " are state, inputs, outputs and constants; without it "
+            << chooser.bytes(chooser.before) << " are needed";
     else
-      error << "the activation budget of " << activations->of(crossing) << " bytes does not hold @"
-            << f.getName() << ": the least is " << leastCrossing << " bytes; without recomputation "
-            << crossing << " are alive from forward to backward";
+      error << "the activation budget of " << *chooser.limits.activations << " bytes does not hold "
+            << chooser.unit.name() << ": the least is "
+            << chooser.best->crossing
+            << " bytes; without recomputation " << chooser.before.crossing
+            << " are alive from forward to backward";
     error.attachNote() << "raise the budget, or make the micro-batches smaller (--pin "
                           "micro-batches=N) or spread the model over more ranks (--ranks, --pin)";
     return error;

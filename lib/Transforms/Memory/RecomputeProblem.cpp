@@ -13,7 +13,8 @@ using namespace mlir;
 using namespace gpucc;
 using namespace gpucc::memory;
 
-RecomputeProblem::RecomputeProblem(func::FuncOp function) : memory(function) {
+RecomputeProblem::RecomputeProblem(func::FuncOp function, StepStorage storage)
+    : memory(function), storage(std::move(storage)) {
   split();
   addTensors();
 }
@@ -44,6 +45,20 @@ static std::pair<double, double> workOf(Operation *op) {
   return {flops, std::max(flops / 16, facts.bytesRead + facts.bytesWritten) + 1};
 }
 
+double RecomputeProblem::flopsOf(Operation *op) { return workOf(op).first; }
+
+std::pair<double, double> RecomputeProblem::workOfStep() const {
+  double flops = 0, cost = 0;
+  for (Operation *op : memory.ops) {
+    if (isFree(op))
+      continue;
+    auto [opFlops, opCost] = workOf(op);
+    flops += opFlops;
+    cost += opCost;
+  }
+  return {flops, cost};
+}
+
 /// Communication and effects happen once.
 static bool mayRepeat(Operation *op) {
   StringRef dialect = op->getName().getDialectNamespace();
@@ -67,9 +82,9 @@ void RecomputeProblem::addTensors() {
       keepOp.reads.push_back(tensorOf(rootOf(operand)));
     for (Value result : op->getResults()) {
       solvers::KeepTensor &tensor = keep.tensors[static_cast<size_t>(tensorOf(result))];
-      tensor.size = arenaBytes(result);
+      tensor.size = arenaBytes(result) * copies();
       tensor.producer = index;
-      tensor.alwaysKept = memory.isReturned(result);
+      tensor.alwaysKept = staysAnyway(result);
     }
     keepIndex[op] = index;
     keepOps.push_back(op);
@@ -90,8 +105,7 @@ void RecomputeProblem::addTensors() {
 bool RecomputeProblem::isRepeated(Value root, const std::vector<char> &repeated) const {
   Operation *op = root.getDefiningOp();
   auto it = op ? keepIndex.find(op) : keepIndex.end();
-  return it != keepIndex.end() && repeated[static_cast<size_t>(it->second)] &&
-         !memory.isReturned(root);
+  return it != keepIndex.end() && repeated[static_cast<size_t>(it->second)] && !staysAnyway(root);
 }
 
 std::vector<Run> RecomputeProblem::listRuns(const std::vector<char> &repeated) const {
@@ -128,8 +142,10 @@ std::vector<char> RecomputeProblem::repeatedOf(const Outcome &outcome) const {
 }
 
 /// Like FunctionMemory::orderProblem, over runs: a value is its root and whether it is the copy.
+/// What crosses a stage lies outside the arena that the runs share.
 solvers::OrderProblem RecomputeProblem::orderProblem(const Outcome &outcome) const {
   std::vector<char> repeated = repeatedOf(outcome);
+  llvm::SetVector<Value> crossing = isStage() ? crossingRoots(outcome) : llvm::SetVector<Value>();
   solvers::OrderProblem problem;
   problem.numOps = static_cast<int>(outcome.runs.size());
   llvm::DenseMap<Value, size_t> tensors[2];
@@ -158,6 +174,8 @@ solvers::OrderProblem RecomputeProblem::orderProblem(const Outcome &outcome) con
       bool returned = memory.isReturned(result);
       if (!memory.inArena(result) && !(run.again && returned))
         continue;
+      if (!run.again && crossing.contains(result))
+        continue;
       tensors[run.again][result] = problem.tensors.size();
       problem.tensors.push_back({arenaBytes(result), now, {}, returned && !run.again});
     }
@@ -166,23 +184,27 @@ solvers::OrderProblem RecomputeProblem::orderProblem(const Outcome &outcome) con
   return problem;
 }
 
-int64_t RecomputeProblem::crossingBytes(const Outcome &outcome) const {
+llvm::SetVector<Value> RecomputeProblem::crossingRoots(const Outcome &outcome) const {
   std::vector<char> repeated = repeatedOf(outcome);
-  llvm::DenseSet<Value> crossing;
+  llvm::SetVector<Value> crossing;
   for (const Run &run : outcome.runs) {
     if (!run.again && !isBackward.contains(run.op))
       continue;
     for (Value operand : run.op->getOperands()) {
       Value root = rootOf(operand);
       Operation *op = root.getDefiningOp();
-      if (op && !isFree(op) && !isBackward.contains(op) && !memory.isReturned(root) &&
-          !isRepeated(root, repeated))
+      bool made = op ? !isFree(op) && !isBackward.contains(op) : storage.overwritten.contains(root);
+      if (made && !staysAnyway(root) && !isRepeated(root, repeated))
         crossing.insert(root);
     }
   }
+  return crossing;
+}
+
+int64_t RecomputeProblem::crossingBytes(const Outcome &outcome) const {
   int64_t bytes = 0;
-  for (Value root : crossing)
-    bytes += arenaBytes(root);
+  for (Value root : crossingRoots(outcome))
+    bytes += arenaBytes(root) * copies();
   return bytes;
 }
 
@@ -205,34 +227,66 @@ Outcome RecomputeProblem::outcome(const solvers::KeepSolution &solution) const {
     result.flops += workOf(keepOps[static_cast<size_t>(op)]).first;
   result.runs = listRuns(repeatedOf(result));
   result.crossing = crossingBytes(result);
-  result.peak = solvers::peakOfOrder(orderProblem(result), identity(result.runs.size()));
+  result.peak = solvers::peakOfOrder(orderProblem(result), identity(result.runs.size())) +
+                (isStage() ? result.crossing : 0);
   return result;
 }
 
-void RecomputeProblem::reorder(Outcome &outcome) const {
-  solvers::OrderProblem problem = orderProblem(outcome);
+/// The part of a problem that lies among the ops begin to end; nothing flows in or out in memory.
+static solvers::OrderProblem cut(const solvers::OrderProblem &whole, int begin, int end) {
+  auto inside = [&](int op) { return op >= begin && op < end; };
+  solvers::OrderProblem part;
+  part.numOps = end - begin;
+  for (auto [before, after] : whole.precedence)
+    if (inside(before) && inside(after))
+      part.precedence.push_back({before - begin, after - begin});
+  for (const solvers::OrderTensor &t : whole.tensors) {
+    if (!inside(t.producer))
+      continue;
+    part.tensors.push_back({t.size, t.producer - begin, {}, t.kept});
+    for (int consumer : t.consumers)
+      if (inside(consumer))
+        part.tensors.back().consumers.push_back(consumer - begin);
+  }
+  return part;
+}
+
+void RecomputeProblem::reorderRange(Outcome &outcome, size_t begin, size_t end) const {
+  solvers::OrderProblem problem =
+      cut(orderProblem(outcome), static_cast<int>(begin), static_cast<int>(end));
   solvers::OrderOptions quick;
-  quick.start = identity(outcome.runs.size());
+  quick.start = identity(end - begin);
   quick.stepBudget = 1000;
   quick.beamWidth = 4;
   quick.windowRounds = 1;
   quick.windowSize = 8;
+  int64_t before = solvers::peakOfOrder(problem, quick.start);
   solvers::OrderSolution solution = solvers::solveOrder(problem, quick);
-  if (solution.peak >= outcome.peak || !solvers::verifyOrder(problem, solution.order).empty())
+  if (solution.peak >= before || !solvers::verifyOrder(problem, solution.order).empty())
     return;
   std::vector<Run> runs;
   for (int i : solution.order)
-    runs.push_back(outcome.runs[static_cast<size_t>(i)]);
-  outcome.runs = std::move(runs);
-  outcome.peak = solution.peak;
+    runs.push_back(outcome.runs[begin + static_cast<size_t>(i)]);
+  std::copy(runs.begin(), runs.end(), outcome.runs.begin() + static_cast<std::ptrdiff_t>(begin));
+}
+
+/// The functions of a stage are ordered each by itself.
+void RecomputeProblem::reorder(Outcome &outcome) const {
+  size_t size = outcome.runs.size(), middle = isStage() ? forward.size() : 0;
+  if (middle > 0)
+    reorderRange(outcome, 0, middle);
+  if (middle < size)
+    reorderRange(outcome, middle, size);
+  outcome.peak = solvers::peakOfOrder(orderProblem(outcome), identity(size)) +
+                 (isStage() ? outcome.crossing : 0);
 }
 
 int64_t RecomputeProblem::apply(const Outcome &outcome) {
   Operation *end = memory.function.getBody().front().getTerminator();
   OpBuilder builder(end);
-  llvm::DenseMap<Value, Value> copies; // of repeated ops' results and of views of them
+  llvm::DenseMap<Value, Value> again; // copies of repeated ops' results and of views of them
   std::function<Value(Value)> late = [&](Value value) -> Value {
-    if (Value known = copies.lookup(value))
+    if (Value known = again.lookup(value))
       return known;
     auto view = value.getDefiningOp<graph::ReshapeOp>();
     if (!view || isBackward.contains(view))
@@ -244,7 +298,7 @@ int64_t RecomputeProblem::apply(const Outcome &outcome) {
     mapping.map(view.getX(), source);
     Operation *clone = builder.clone(*view, mapping);
     clone->setAttr(base::backwardAttr, builder.getUnitAttr());
-    return copies[value] = clone->getResult(0);
+    return again[value] = clone->getResult(0);
   };
   int64_t clones = 0;
   for (const Run &run : outcome.runs) {
@@ -262,8 +316,8 @@ int64_t RecomputeProblem::apply(const Outcome &outcome) {
     clone->setAttr(base::backwardAttr, builder.getUnitAttr());
     clone->setAttr(base::recomputeAttr, builder.getUnitAttr());
     for (auto [result, copy] : llvm::zip(run.op->getResults(), clone->getResults()))
-      if (!memory.isReturned(result))
-        copies[result] = copy;
+      if (!staysAnyway(result))
+        again[result] = copy;
     ++clones;
   }
   return clones;

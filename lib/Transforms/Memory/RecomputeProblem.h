@@ -9,12 +9,19 @@
 //   forward  a = exp x;  b = gelu a;  l = sum b        backward  g = f(b, a)
 //   keep {b}: runs  a, b, l, a again, g                (a dies after b, lives again for g)
 //
+// A pipeline stage runs forward and backward apart, several micro-batches in between. What crosses
+// then lies in buffers of its own, one per micro-batch in flight, for the whole step:
+//
+//   one function   peak = most bytes alive at once, crossing ones among them
+//   a stage        peak = in flight * crossing + most of the other bytes alive at once
+//
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_LIB_TRANSFORMS_MEMORY_RECOMPUTEPROBLEM_H
 #define GPUCC_LIB_TRANSFORMS_MEMORY_RECOMPUTEPROBLEM_H
 
 #include "FunctionMemory.h"
 #include "gpucc/Solvers/Recompute.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace gpucc::memory {
 
@@ -28,18 +35,33 @@ struct Run {
 struct Outcome {
   solvers::KeepSolution solution;
   std::vector<Run> runs;
-  int64_t crossing = 0; ///< bytes that forward makes and backward reads
-  int64_t peak = 0;     ///< most bytes of the arena alive at once, in the order of the runs
-  double flops = 0;     ///< of the repeated ops
+  int64_t crossing =
+      0;            ///< bytes that forward makes and backward reads, of all micro-batches in flight
+  int64_t peak = 0; ///< most bytes of the arena taken at once, in the order of the runs
+  double flops = 0; ///< of the repeated ops
+};
+
+/// How forward and backward of one step lie in memory.
+struct StepStorage {
+  int64_t inFlight = 0; ///< 0: one function; else buffers of crossing values in a pipeline stage
+  /// Arguments that a stage's forward overwrites: backward reads a saved copy.
+  llvm::DenseSet<mlir::Value> overwritten;
 };
 
 class RecomputeProblem {
 public:
-  explicit RecomputeProblem(mlir::func::FuncOp function);
+  explicit RecomputeProblem(mlir::func::FuncOp function, StepStorage storage = {});
 
   /// False when nothing runs backward here.
   bool hasBackward() const { return !backward.empty(); }
   const solvers::KeepProblem &problem() const { return keep; }
+  bool isStage() const { return storage.inFlight > 0; }
+  /// The forward op behind an op of problem().
+  mlir::Operation *forwardOp(int op) const { return keepOps[static_cast<size_t>(op)]; }
+  /// FLOP and cost (in the unit of KeepOp::cost) of one run of forward and backward.
+  std::pair<double, double> workOfStep() const;
+  /// FLOP of one op.
+  static double flopsOf(mlir::Operation *op);
 
   /// The program as it is: forward first, nothing repeated.
   Outcome unchanged() const;
@@ -69,10 +91,17 @@ private:
   std::vector<int> repeatableAt(const Outcome &outcome, int position) const;
   std::vector<Run> listRuns(const std::vector<char> &repeated) const;
   solvers::OrderProblem orderProblem(const Outcome &outcome) const;
+  void reorderRange(Outcome &outcome, size_t begin, size_t end) const;
+  /// Values of forward that backward reads and that are not repeated.
+  llvm::SetVector<mlir::Value> crossingRoots(const Outcome &outcome) const;
   int64_t crossingBytes(const Outcome &outcome) const;
   bool isRepeated(mlir::Value root, const std::vector<char> &repeated) const;
+  /// Lies where backward can read it without taking bytes of its own: in an output.
+  bool staysAnyway(mlir::Value root) const { return !isStage() && memory.isReturned(root); }
+  int64_t copies() const { return std::max<int64_t>(1, storage.inFlight); }
 
   FunctionMemory memory;
+  StepStorage storage;
   std::vector<mlir::Operation *> forward, backward; ///< all ops, free ones too
   std::vector<mlir::Operation *> keepOps;           ///< forward op of each op of `keep`
   llvm::DenseMap<mlir::Operation *, int> keepIndex;

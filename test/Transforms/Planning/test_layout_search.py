@@ -133,6 +133,57 @@ def test_every_emitted_plan_fits_the_machine(models, tmp_path):
     assert emitted > 0
 
 
+def planned_bytes(plan, folder):
+    """Arenas of the fullest stage, and what the search expected beside driver and libraries."""
+    fine("explain", plan, "--json", folder / "why.json")
+    why = json.loads((folder / "why.json").read_text())
+    stages = {}
+    for line in why["memory"]:
+        stages[line["stage"]] = stages.get(line["stage"], 0) + line["bytes"]
+    expected = why["reasons"]["memory"]
+    return max(stages.values()), expected["total"] - expected["context"], why["reasons"]
+
+
+def test_what_a_plan_needs_is_told_to_the_next_search(models, tmp_path):
+    """A device between what the search expects of its favourite layout and what that really takes: the
+    favourite is planned, found too large, and another one is emitted. Where pins allow no other, the error
+    gives the numbers."""
+    machine, plan = tmp_path / "small.yaml", tmp_path / "x.plan"
+    command = ["compile", models / "mlp.onnx", "--profile", "batch=64", "--machine", machine, "-o", plan]
+    machine.write_text(SMALL.format(memory="64 MB"))
+    favourite = layout_line(fine(*command))
+    needs, expected, _ = planned_bytes(plan, tmp_path)
+    assert needs > expected  # outputs and rounding are not in the model
+    allowed = (needs + int(expected)) // 2
+    machine.write_text(SMALL.format(memory=f"{(allowed + 1e6) / 1e6:.6f} MB"))
+    plan.unlink()
+    other = layout_line(fine(*command))
+    assert (other["dp"], other["tp"]) != (favourite["dp"], favourite["tp"])
+    now, _, reasons = planned_bytes(plan, tmp_path)
+    assert now <= allowed
+    assert len(reasons["planned before"]) == 1 and f"needs {needs} bytes" in reasons["planned before"][0]
+    assert f"needs {needs} bytes" in fine("explain", plan)
+    plan.unlink()
+    code, _, err = gpucc(*command, "--pin", f"dp={favourite['dp']},tp={favourite['tp']}")
+    assert code == 2 and not plan.exists()
+    for words in (f"it needs {needs} bytes", "a device of small", "tried: dp=", "no other layout was found"):
+        assert words in err, err
+
+
+def test_a_budget_in_bytes_holds_with_a_machine_too(models, tmp_path):
+    """Training: the arenas of what is emitted are within the budget, or nothing is emitted."""
+    plan, emitted = tmp_path / "x.plan", 0
+    for budget in (1_000_000, 2_500_000, 3_500_000, 5_000_000):
+        plan.unlink(missing_ok=True)
+        code, _, err = gpucc("compile", models / "gpt2.onnx", *GPT, "--machine", "h100", "--ranks", 2,
+                             "--memory-budget", budget, "-o", plan)
+        assert code in (0, 2) and plan.exists() == (code == 0), err
+        if code == 0:
+            emitted += 1
+            assert planned_bytes(plan, tmp_path)[0] <= budget
+    assert 0 < emitted < 4
+
+
 def test_same_input_same_layout(models, tmp_path):
     plans = []
     for name in ("a", "b"):

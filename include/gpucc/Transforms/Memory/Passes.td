@@ -13,10 +13,16 @@ def InsertRecompute : Pass<"gpucc-insert-recompute", "::mlir::ModuleOp"> {
     same kernels on the same values: results keep their bits. Collectives are never run again;
     random ops are, with the same counters. Run no CSE afterwards.
 
-    `memory-budget` is about all device bytes of a rank: state, inputs, outputs and the arena of the
-    largest function. `activation-budget` is about the values alive from forward to backward only.
-    Each is a number of bytes (`12GiB`, `300MB`, `4096`) or a ratio (`0.5`) of what the program needs
-    without recomputation. A budget that no choice reaches is an error that names the least one.
+    `memory-budget` is about all device bytes of a rank: state, inputs, outputs, constants and the
+    arena of the largest function. `activation-budget` is about the values alive from forward to
+    backward only. Each is a number of bytes (`12GiB`, `300MB`, `4096`) or a ratio (`0.5`) of what the
+    program needs without recomputation (of the fullest stage). A budget that no choice reaches is an
+    error that names the least one; with `least-otherwise` the choice that comes nearest is taken and
+    the report says `"feasible":false`.
+
+    Forward and backward of a pipeline stage are two functions that hand over saved values, one copy
+    per micro-batch in flight (`dist.slots`). They are looked at together: a value that is not kept is
+    no longer saved, its op runs again in backward, and what it reads becomes an argument there.
 
     The choice, and the trade-off at other budgets, stand on the module as JSON in
     `base.recompute_report`.
@@ -40,6 +46,7 @@ def InsertRecompute : Pass<"gpucc-insert-recompute", "::mlir::ModuleOp"> {
   let options = [
     Option<"memoryBudget", "memory-budget", "std::string", "\"\"", "all device bytes per rank, or a ratio of the peak">,
     Option<"activationBudget", "activation-budget", "std::string", "\"\"", "bytes alive from forward to backward, or a ratio">,
+    Option<"leastOtherwise", "least-otherwise", "bool", "false", "take the least there is when no choice holds the budget">,
     Option<"points", "points", "unsigned", "24", "budgets looked at between the least and the most">,
     Option<"remarks", "remarks", "bool", "false", "say what was chosen">];
   let dependentDialects = ["::gpucc::graph::GraphDialect"];

@@ -1,6 +1,6 @@
 //===- Budget.h - "12GiB", "300MB" or "0.5" ---------------------*- C++ -*-===//
-#ifndef GPUCC_LIB_TRANSFORMS_MEMORY_BUDGET_H
-#define GPUCC_LIB_TRANSFORMS_MEMORY_BUDGET_H
+#ifndef GPUCC_TRANSFORMS_MEMORY_BUDGET_H
+#define GPUCC_TRANSFORMS_MEMORY_BUDGET_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -26,4 +26,4 @@ struct Budget {
 
 } // namespace gpucc::memory
 
-#endif // GPUCC_LIB_TRANSFORMS_MEMORY_BUDGET_H
+#endif // GPUCC_TRANSFORMS_MEMORY_BUDGET_H
