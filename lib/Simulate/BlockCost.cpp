@@ -101,8 +101,12 @@ private:
 
 } // namespace
 
-BlockCost blockCost(const cost::Machine &machine, const Workload &workload, const Layout &layout,
+BlockCost blockCost(const cost::Machine &given, const Workload &workload, const Layout &layout,
                     BlockKind kind, const cost::Calibration &calibration) {
+  // f32 operands that are rounded to tf32 run at that unit's rate.
+  cost::Machine machine = given;
+  if (layout.recipe.precision == Precision::Tf32 && machine.device.tf32Peak > 0)
+    machine.device.peak[DType::F32] = machine.device.tf32Peak;
   BlockWork work = expandBlock(workload, layout, kind);
   BlockCost cost;
   Pricing price(machine, layout, calibration);

@@ -16,7 +16,7 @@ struct Arguments {
   planner::SearchOptions options;
   std::string exportFile, json, megatron, torchtitan;
   std::vector<std::string> diff;
-  bool quick = false, quiet = false;
+  bool quick = false, quiet = false, noReasons = false;
 };
 
 int refuse(const std::string &problem) {
@@ -58,7 +58,7 @@ int plan(Arguments &a) {
   };
   if (a.quick)
     a.options.budget = a.options.budget / 20;
-  a.options.explain = !a.quick;
+  a.options.explain = !a.quick && !a.noReasons;
   if (!a.quiet)
     a.options.onBetter = [&](const planner::Choice &c) {
       std::fprintf(stderr, "%6.2f s  %9.4g s per step  %s\n", seconds(), c.cost.seconds,
@@ -99,6 +99,7 @@ Command tool::addPlan(CLI::App &app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_flag("--quick", a->quick, "a twentieth of the budget, no reasons");
+  app.add_flag("--no-reasons", a->noReasons, "leave out why usual layouts were not chosen");
   app.add_flag("--quiet", a->quiet, "no progress");
   app.footer("\nexamples\n"
              "  gpucc plan -w llama-3-8b -m h100 -n 64 -b 128\n"

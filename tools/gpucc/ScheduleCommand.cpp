@@ -59,8 +59,12 @@ int run(Arguments &a) {
   if (a.times.size() != 3)
     return refuse("--times: found " + std::to_string(a.times.size()) +
                   " numbers, allowed F I W; write e.g. --times 1 1 1");
-  double parts =
-      static_cast<double>(schedule.numStages()) / static_cast<double>(schedule.stages.size());
+  // A rank's share is cut into as many parts as stages of it that one micro-batch passes.
+  double passed = 0;
+  for (const std::vector<Action> &row : schedule.stages)
+    for (const Action &action : row)
+      passed += action.kind == ActionKind::Forward && action.microBatch == 0;
+  double parts = passed / static_cast<double>(schedule.stages.size());
   std::vector<StageSeconds> stages(static_cast<size_t>(schedule.numStages()),
                                    {a.times[0] / parts, a.times[1] / parts, a.times[2] / parts});
   ScheduleTiming timing = timeSchedule(schedule, stages);

@@ -1,0 +1,144 @@
+"""Is the layout that vendors and papers published among the first that `gpucc plan` names?
+
+    python bench/layouts.py --data DATA [--gpucc build/bin/gpucc] [--most N] [--source REGEX]
+
+DATA holds published-runs/published_runs.csv. One line per distinct published layout: its place among
+the meshes (tp, cp, ep, pp, dp) of the answer, and how much slower its best variant is predicted than
+the chosen layout. Last lines: share in the top 5, the named rows of the issue.
+"""
+import argparse
+import csv
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+MODELS = [(r"llama.?3.*8b", "llama-3-8b"), (r"llama.?3.*70b", "llama-3-70b"), (r"llama.?3.*405b", "llama-3-405b"),
+          (r"llama.?2.*70b", "llama-2-70b"), (r"llama.?2.*13b", "llama-2-13b"), (r"llama.?2.*7b", "llama-2-7b"),
+          (r"deepseek.?v3", "deepseek-v3"), (r"mixtral.*8x7b", "mixtral-8x7b"), (r"qwen3.*30b", "qwen3-30b-a3b"),
+          (r"qwen3.*235b", "qwen3-235b-a22b"), (r"gpt.?oss.?120b", "gpt-oss-120b"), (r"gpt3?-17[45]", "gpt-3-175b"),
+          (r"gpt-530b|gpt-529", "gpt-529.6b"), (r"gpt-22b$", "gpt-22b"), (r"gpt-1t|gpt-1008", "gpt-1008b"),
+          (r"gpt-145", "gpt-145.6b"), (r"gpt-310", "gpt-310.1b"), (r"gpt-76", "gpt-76.1b"), (r"gpt-39.1", "gpt-39.1b"),
+          (r"gpt-177b", "gpt-177b-mcore"), (r"gpt-462b", "gpt-462b-mcore"), (r"gpt-70b", "gpt-70b-mcore")]
+MACHINES = [("GB300", "gb300-nvl72"), ("GB200", "gb200-nvl72"), ("B300", "b300"), ("B200", "b200"), ("H800", "h800"),
+            ("H200", "h200"), ("H100", "h100"), ("A100", "a100-80gb")]
+# The rows the issue names: model, machine, gpus, batch, published mesh (tp, cp, ep, pp, dp), recipe.
+NAMED = [
+    # Megatron-LM runs of 175B use TP 8 and PP 8 (selective-recomputation paper, Table 3; MegaScale)
+    ("gpt-3-175b", "a100-80gb", 1024, 1536, 2048, (8, 1, 1, 8, 16), "f16,flash-attention=off"),
+    ("llama-3-405b", "h100", 16384, 2048, 8192, (8, 1, 1, 16, 128), "bf16,overlap-tensor=on"),
+    ("deepseek-v3", "h800", 2048, 15360, 4096, (1, 1, 64, 16, 128), "f8,overlap-experts=on,experts-once=on"),
+    # Megatron-Core MoE, best practice for Mixtral 8x7B
+    ("mixtral-8x7b", "h100", 64, 256, 4096, (1, 1, 8, 4, 16), "bf16"),
+    # NeMo recipe of Llama 3 8B: data parallel with CP 2 on a node, more nodes by data parallelism
+    ("llama-3-8b", "h100", 64, 512, 8192, (1, 2, 1, 1, 32), "bf16"),
+]
+
+
+def number(text):
+    try:
+        return int(float(text))
+    except ValueError:
+        return 0
+
+
+def published(path, source):
+    """Distinct (workload, machine, gpus, batch, sequence, mesh, recipe)."""
+    seen = {}
+    for row in csv.DictReader(open(path)):
+        if not re.search(source, row["source"]) or "LoRA" in row["model"] or "truncated" in row["model"]:
+            continue
+        model = next((n for p, n in MODELS if re.search(p, row["model"].lower().replace("_", "-"))), None)
+        gpu = row["gpu_type"].upper().replace(" ", "")
+        machine = next((n for p, n in MACHINES if p in gpu), None)
+        tp, cp, ep, pp, dp = (number(row[k]) or 1 for k in ("tp", "cp", "ep", "pp", "dp"))
+        gpus, batch, sequence = number(row["gpus"]), number(row["global_batch"]), number(row["seq"])
+        if not model or not machine or not gpus or not batch or tp * cp * pp * dp != gpus or not row["tp"]:
+            continue
+        precision = row["precision"].lower()
+        if "fp4" in precision:
+            continue
+        recipe = "f8" if "8" in precision else "f16" if "fp16" in precision else "bf16"
+        megatron2021 = re.search("SC'21|selective", row["source"])
+        recipe += ",flash-attention=off,gradient-bytes=2" if megatron2021 else ",overlap-tensor=on,gradient-bytes=2"
+        if model in ("deepseek-v3", "qwen3-235b-a22b", "qwen3-30b-a3b", "gpt-oss-120b"):
+            recipe += ",experts-once=on,cuda-graphs=" + ("on" if machine.startswith("gb") else "off")
+        if model in ("gpt-3-175b",) and row["source"].startswith("Megatron-LM SC'21") and pp == 1:
+            continue  # the ZeRO-3 rows are there to lose
+        key = (model, machine, gpus, batch, sequence, (tp, cp, ep, pp, dp), recipe)
+        seen.setdefault(key, row["source"])
+    return list(seen.items())
+
+
+class Refused(Exception):
+    pass
+
+
+def plan(gpucc, model, machine, gpus, batch, sequence, pins):
+    command = [gpucc, "plan", "-w", model, "-m", machine, "-n", str(gpus), "-b", str(batch), "-s", str(sequence),
+               "--no-reasons", "--quiet", "--json", "-", "--pin", pins]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise Refused(done.stderr.strip()[:160])
+    return json.loads(done.stdout)
+
+
+def mesh(choice):
+    keys = dict(re.findall(r"^(\w+): (\d+)$", choice["yaml"], re.M))
+    return tuple(int(keys[k]) for k in ("tp", "cp", "ep", "pp", "dp"))
+
+
+def judge(gpucc, key):
+    model, machine, gpus, batch, sequence, wanted, recipe = key
+    pins = ",".join("recipe." + ("precision=" + p if "=" not in p else p) for p in recipe.split(","))
+    free = plan(gpucc, model, machine, gpus, batch, sequence, pins)
+    ranked = [mesh(free["best"])] + [mesh(c) for c in free["next"]]
+    place = ranked.index(wanted) + 1 if wanted in ranked else 0
+    degrees = dict(zip(("tp", "cp", "ep", "pp", "dp"), wanted))
+    theirs = plan(gpucc, model, machine, gpus, batch, sequence,
+                  pins + "".join(f",{k}={v}" for k, v in degrees.items()))
+    slower = theirs["best"]["step_seconds"] / free["best"]["step_seconds"] - 1
+    return place, slower, free["best"]["layout"], theirs["best"]["layout"]
+
+
+def show(gpucc, rows, title):
+    places, least = [], 1.0
+    print(f"{title}\n{'workload':18s} {'machine':12s} {'gpus':>5s}  {'published mesh':26s} place  slower  chosen")
+    for key in rows:
+        name = "tp{} cp{} ep{} pp{} dp{}".format(*key[5])
+        try:
+            place, slower, best, _ = judge(gpucc, key)
+        except Refused as problem:
+            print(f"{key[0]:18s} {key[1]:12s} {key[2]:5d}  {name:26s} refused: {problem}")
+            places.append(0)
+            continue
+        places.append(place)
+        least = min(least, slower)
+        print(f"{key[0]:18s} {key[1]:12s} {key[2]:5d}  {name:26s} {place or '-':>5}  {100 * slower:+5.1f}%  {best}", flush=True)
+    if places:
+        top = sum(1 for p in places if 1 <= p <= 5)
+        print(f"{title}: n={len(places)}, published layout in the top 5: {top} ({100 * top / len(places):.0f} %), "
+              f"never predicted better than chosen by more than {max(0.0, -100 * least):.1f} %\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    root = pathlib.Path(__file__).resolve().parents[1]
+    parser.add_argument("--gpucc", default=str(root / "build" / "bin" / "gpucc"))
+    parser.add_argument("--data")
+    parser.add_argument("--source", default="Megatron-Bridge 26.02$|Herd|selective-recompute Table 5|Megatron-Core|Launcher")
+    parser.add_argument("--most", type=int, default=1000)
+    options = parser.parse_args()
+    show(options.gpucc, NAMED, "named rows")
+    if not options.data:
+        return print("no --data: the published table is skipped")
+    path = pathlib.Path(options.data) / "published-runs" / "published_runs.csv"
+    if not path.exists():
+        return print(f"{path} is not there: the published table is skipped")
+    rows = [key for key, _ in published(path, options.source)]
+    show(options.gpucc, rows[:options.most], "published rows")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""gpucc simulate, plan and schedule as a user calls them: reports, files in and out, refusals."""
+import json
+import xml.etree.ElementTree as xml
+
+import pytest
+
+SIZES = ["-w", "llama-3-8b", "-m", "h100", "-n", "16", "-b", "32"]
+
+
+@pytest.mark.parametrize("command", ["simulate", "plan", "schedule"])
+def test_help_teaches_by_example(gpucc, command):
+    out = gpucc.ok(command, "--help")
+    assert "examples" in out and f"gpucc {command}" in out
+
+
+def test_a_report_in_every_form(gpucc, tmp_path):
+    files = {name: tmp_path / name for name in ("r.json", "t.json", "s.svg", "m.svg", "s.csv")}
+    out = gpucc.ok("simulate", *SIZES, "--pin", "tp=2,pp=4,dp=2,zero=1,micro-batch=1",
+                   "--json", files["r.json"], "--trace", files["t.json"], "--picture", files["s.svg"],
+                   "--memory-picture", files["m.svg"], "--schedule-csv", files["s.csv"])
+    for word in ("step", "MFU", "HFU", "memory", "parameters", "matrix products"):
+        assert word in out
+    report = json.loads(files["r.json"].read_text())
+    assert report["gpus"] == 16 and len(report["pipeline_ranks"]) == 4
+    # The parts of the busiest rank are the step.
+    assert sum(report["seconds"].values()) == pytest.approx(report["step_seconds"], rel=0.02)
+    trace = json.loads(files["t.json"].read_text())["traceEvents"]
+    assert max(e["ts"] + e["dur"] for e in trace if e["ph"] == "X") == pytest.approx(1e6 * report["step_seconds"])
+    for name in ("s.svg", "m.svg"):
+        assert xml.parse(files[name]).getroot().tag.endswith("svg")
+    checked = gpucc.ok("schedule", "--check", files["s.csv"])
+    assert "4 ranks, 4 stages, 16 micro-batches" in checked
+
+
+def test_a_layout_that_does_not_fit_exits_with_1(gpucc):
+    code, out, _ = gpucc("simulate", "-w", "llama-3-70b", "-m", "h100", "-n", "8", "--pin", "dp=8")
+    assert code == 1 and "DOES NOT FIT" in out
+
+
+def test_a_plan_goes_out_and_in_again(gpucc, tmp_path):
+    layout, other = tmp_path / "layout.yaml", tmp_path / "other.yaml"
+    out = gpucc.ok("plan", *SIZES, "--quiet", "--export", layout, "--json", tmp_path / "p.json")
+    assert out.startswith("chosen") and "why not" in out and "proved" in out
+    best = json.loads((tmp_path / "p.json").read_text())["best"]
+    report = gpucc.ok("simulate", "-w", "llama-3-8b", "-m", "h100", "-n", "16", "-l", layout, "--json", "-")
+    assert json.loads(report)["step_seconds"] == pytest.approx(best["step_seconds"], rel=0.02)
+    other.write_text(layout.read_text().replace("zero: ", "# was ").replace("micro-batch: ", "# was "))
+    assert "step, seconds" in gpucc.ok("plan", *SIZES, "--diff", layout, other)
+    assert gpucc.ok("plan", *SIZES, "--diff", layout, layout) == "the layouts are equal\n"
+
+
+def test_exports_for_other_stacks(gpucc):
+    pins = ["--pin", "tp=2,pp=2,schedule=1f1b", "--quick", "--quiet", "--json", "/dev/null"]
+    assert "--tensor-model-parallel-size 2\n" in gpucc.ok("plan", *SIZES, *pins, "--megatron", "-")
+    assert "tensor_parallel_degree = 2\n" in gpucc.ok("plan", *SIZES, *pins, "--torchtitan", "-")
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["simulate", "-w", "llama-9"], ["llama-9", "llama-3-8b"]),
+    (["simulate", *SIZES, "--pin", "tp=5"], ["tp: found 5", "nearest that works is tp=4"]),
+    (["simulate", *SIZES, "--pin", "tp=8,pp=4"], ["--gpus"]),
+    (["simulate", *SIZES, "--pin", "tq=8"], ["did you mean tp?"]),
+    (["simulate", *SIZES, "--straggler", "99=2"], ["a rank below 16"]),
+    (["plan", *SIZES, "--pin", "pp=64"], ["no layout of 16 GPUs"]),
+    (["plan", "-w", "llama-3-405b", "-m", "v100", "-n", "8", "-b", "8"], ["nothing fits", "GiB"]),
+    (["schedule", "zigzag"], ["zigzag", "zb-h1"]),
+    (["schedule", "zb-v", "-p", "8", "--micro-batches", "8"], ["micro-batches=16"]),
+])
+def test_refusals_name_the_rule_and_the_remedy(gpucc, arguments, words):
+    code, _, err = gpucc(*arguments)
+    assert code == 2, err
+    for word in words:
+        assert word in err
+
+
+def test_a_broken_schedule_is_refused_with_its_cell(gpucc, tmp_path):
+    path = tmp_path / "s.csv"
+    path.write_text("0F0,0B0\n1B0,1F0\n")
+    code, _, err = gpucc("schedule", "--check", path)
+    assert code == 2 and "row 1, cell 0 (B0)" in err and "before its F" in err
+
+
+def test_broken_files_are_refused_with_their_line(gpucc, tmp_path):
+    workload, layout = tmp_path / "w.yaml", tmp_path / "l.yaml"
+    workload.write_text("name: x\nlayers: 2\nhidden: 64\nvocab: 100\nsequence: 32\nattention: {heads: four}\n")
+    code, _, err = gpucc("simulate", "-w", workload, "-m", "h100")
+    assert code == 2 and f"{workload}:6: attention.heads: found 'four'" in err
+    layout.write_text("tp: 2\nzero: 9\n")
+    code, _, err = gpucc("simulate", *SIZES, "-l", layout)
+    assert code == 2 and f"{layout}:2: zero: found '9', allowed a whole number from 0 to 3" in err
