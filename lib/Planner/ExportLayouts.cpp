@@ -132,6 +132,13 @@ std::string megatronArguments(const Workload &w, const Layout &l) {
   }
   if (l.recompute == Recompute::Selective)
     to.arg("recompute-granularity", "selective");
+  if (l.recompute == Recompute::Cheap) {
+    to.arg("recompute-granularity", "selective");
+    to.arg("recompute-modules",
+           w.hasExperts() ? w.isLatent() ? "layernorm moe_act mla_up_proj mlp" : "layernorm moe_act"
+                          : "layernorm mlp");
+    to.note("norms and activation functions are repeated; the module mlp repeats its products too");
+  }
   if (l.recompute == Recompute::Full) {
     to.arg("recompute-granularity", "full");
     to.arg("recompute-method", l.recomputeLayers >= 0 ? "block" : "uniform");
@@ -192,14 +199,14 @@ std::string torchtitanSettings(const Workload &w, const Layout &l) {
     out += "expert_parallel_degree = " + std::to_string(l.ep) +
            "\nexpert_tensor_parallel_degree = " + std::to_string(l.expertTp) + "\n";
   out += "\n[activation_checkpoint]\nmode = \"";
-  out += l.recompute == Recompute::Full        ? l.recomputeLayers >= 0 ? "selective" : "full"
-         : l.recompute == Recompute::Selective ? "selective"
-                                               : "none";
+  out += l.recompute == Recompute::Full   ? l.recomputeLayers >= 0 ? "selective" : "full"
+         : l.recompute != Recompute::None ? "selective"
+                                          : "none";
   out += "\"\n";
   if (l.recompute == Recompute::Full && l.recomputeLayers > 0)
     out += "selective_ac_option = \"" +
            std::to_string(std::max<int64_t>(1, w.layers / l.pp / l.recomputeLayers)) + "\"\n";
-  if (l.recompute == Recompute::Selective)
+  if (l.recompute == Recompute::Selective || l.recompute == Recompute::Cheap)
     out += "selective_ac_option = \"op\"\n";
   if (l.offloadOptimizer > 0 || l.offloadActivations > 0)
     out += "# offload: torchtitan moves parameters, gradients and optimizer state together\n"

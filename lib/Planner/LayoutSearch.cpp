@@ -129,17 +129,17 @@ private:
     balanceStages(cache, problem, l);
     if (problem.accept && !problem.accept(l))
       return 1e300;
-    std::vector<Layout> choices = recomputations(problem, l);
-    for (const Layout *choice : {&choices.front(), &choices[choices.size() / 2], &choices.back()}) {
-      if (!fits(memoryOf(*choice, chunks)))
-        continue;
-      const std::vector<simulate::ChunkCost> &costs = chunks.get(*choice);
-      layout = *choice;
-      double bubble = 0;
-      if (l.pp > 1) // half of 1F1B's: the better schedules are not tried here
-        bubble = 0.5 * static_cast<double>(l.pp - 1) * costs[costs.size() / 2].parts.total();
-      return simulate::stepBound(cache, problem.machine, *choice, &costs) + bubble;
-    }
+    for (const std::vector<Layout> &chain : recomputations(problem, l))
+      for (const Layout *choice : {&chain.front(), &chain[chain.size() / 2], &chain.back()}) {
+        if (!fits(memoryOf(*choice, chunks)))
+          continue;
+        const std::vector<simulate::ChunkCost> &costs = chunks.get(*choice);
+        layout = *choice;
+        double bubble = 0;
+        if (l.pp > 1) // half of 1F1B's: the better schedules are not tried here
+          bubble = 0.5 * static_cast<double>(l.pp - 1) * costs[costs.size() / 2].parts.total();
+        return simulate::stepBound(cache, problem.machine, *choice, &costs) + bubble;
+      }
     return 1e300;
   }
 
@@ -214,27 +214,31 @@ private:
       keep(std::move(best));
   }
 
-  /// The least recomputation that fits, by bisection, then its time.
+  /// The least recomputation of each chain that fits, by bisection, then its time.
   void tryVariant(const Layout &variant, double limit, ChunkCache &chunks, Choice &best) {
-    std::vector<Layout> choices = recomputations(problem, variant);
-    size_t low = 0, high = choices.size() - 1;
-    StepCost memory = memoryOf(choices[high], chunks);
-    noteTightest(choices[high], memory);
-    if (!fits(memory))
-      return;
-    while (low < high) {
-      size_t middle = (low + high) / 2;
-      if (fits(memoryOf(choices[middle], chunks)))
-        high = middle;
-      else
-        low = middle + 1;
+    for (const std::vector<Layout> &chain : recomputations(problem, variant)) {
+      size_t low = 0, high = chain.size() - 1;
+      StepCost memory = memoryOf(chain[high], chunks);
+      noteTightest(chain[high], memory);
+      if (!fits(memory))
+        continue;
+      while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (fits(memoryOf(chain[middle], chunks)))
+          high = middle;
+        else
+          low = middle + 1;
+      }
+      const Layout &layout = chain[high];
+      bool repeats = layout.recompute != Recompute::None;
+      if (repeats && boundOf(layout, chunks) >= std::min(limit, best.cost.seconds))
+        continue;
+      StepCost cost = timed(layout, chunks);
+      if (cost.seconds < best.cost.seconds)
+        best = {layout, std::move(cost), ""};
+      if (!repeats)
+        return; // nothing of the other chain is faster
     }
-    const Layout &layout = choices[high];
-    if (high > 0 && boundOf(layout, chunks) >= limit)
-      return;
-    StepCost cost = timed(layout, chunks);
-    if (cost.seconds < best.cost.seconds)
-      best = {layout, std::move(cost), ""};
   }
 
   /// Long pipelines are timed with two micro-batches per rank and continued in a line.

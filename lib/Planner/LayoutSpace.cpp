@@ -190,38 +190,37 @@ std::vector<Layout> variants(const SearchProblem &problem, const Layout &mesh) {
   return result;
 }
 
-std::vector<Layout> recomputations(const SearchProblem &problem, const Layout &variant) {
-  if (problem.pinned.count("recompute") && variant.recompute == Recompute::None)
-    return {variant};
-  std::vector<Layout> result;
-  auto add = [&](Recompute mode, int64_t layers) {
+std::vector<std::vector<Layout>> recomputations(const SearchProblem &problem,
+                                                const Layout &variant) {
+  auto with = [&](Recompute mode, int64_t layers) {
     Layout l = variant;
     l.recompute = mode;
     l.recomputeLayers = layers;
-    result.push_back(l);
+    return l;
   };
-  bool any = !problem.pinned.count("recompute");
-  if (any)
-    add(Recompute::None, -1);
-  if ((any && !variant.recipe.flashAttention) || variant.recompute == Recompute::Selective)
-    add(Recompute::Selective, -1);
-  if (!any && variant.recompute == Recompute::Selective)
-    return result;
-  if (problem.pinned.count("recompute-layers")) {
-    add(Recompute::Full, problem.base.recomputeLayers);
-    return result;
-  }
+  if (problem.pinned.count("recompute") && variant.recompute != Recompute::Full)
+    return {{with(variant.recompute, variant.recomputeLayers)}};
+  if (problem.pinned.count("recompute-layers"))
+    return {{with(Recompute::Full, problem.base.recomputeLayers)}};
+  std::vector<Layout> layers;
   std::vector<int64_t> stages = layersOfStages(problem.workload, variant);
   int64_t most = *std::max_element(stages.begin(), stages.end());
   int64_t chunks =
       variant.pp == 1
           ? 1
           : solvers::chunksPerRank(variant.schedule, static_cast<int>(variant.virtualStages));
-  // A layer more per chunk of a rank; from half a stage on in steps of an eighth of it.
+  bool any = !problem.pinned.count("recompute");
+  // A layer more per chunk of a rank, or an eighth of the stage where that is more.
   for (int64_t k = chunks; any && k < most; k += std::max<int64_t>(chunks, most / 8))
-    add(Recompute::Full, k);
-  add(Recompute::Full, -1);
-  return result;
+    layers.push_back(with(Recompute::Full, k));
+  layers.push_back(with(Recompute::Full, -1));
+  if (!any)
+    return {layers};
+  std::vector<Layout> parts = {with(Recompute::None, -1)};
+  if (!variant.recipe.flashAttention) // a flash core keeps next to nothing
+    parts.push_back(with(Recompute::Selective, -1));
+  parts.push_back(with(Recompute::Cheap, -1));
+  return {parts, layers};
 }
 
 void balanceStages(simulate::BlockCache &cache, const SearchProblem &problem, Layout &layout) {
@@ -262,8 +261,8 @@ std::vector<Layout> allLayouts(const SearchProblem &problem) {
   for (const Layout &mesh : meshes(problem))
     for (Layout variant : variants(problem, mesh)) {
       balanceStages(cache, problem, variant);
-      for (const Layout &layout : recomputations(problem, variant))
-        result.push_back(layout);
+      for (const std::vector<Layout> &chain : recomputations(problem, variant))
+        result.insert(result.end(), chain.begin(), chain.end());
     }
   return result;
 }

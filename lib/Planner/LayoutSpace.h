@@ -13,9 +13,10 @@ std::vector<workload::Layout> meshes(const SearchProblem &problem);
 /// still none.
 std::vector<workload::Layout> variants(const SearchProblem &problem, const workload::Layout &mesh);
 
-/// Recomputation choices of a variant in the order of rising time and falling memory.
-std::vector<workload::Layout> recomputations(const SearchProblem &problem,
-                                             const workload::Layout &variant);
+/// Recomputation choices of a variant as chains, each in the order of rising time and falling
+/// memory: by what is repeated of every layer, and by how many layers are repeated in full.
+std::vector<std::vector<workload::Layout>> recomputations(const SearchProblem &problem,
+                                                          const workload::Layout &variant);
 
 /// Layers per stage in proportion to the speed of each stage's devices (mixed machines only).
 void balanceStages(simulate::BlockCache &cache, const SearchProblem &problem,

@@ -110,14 +110,19 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
   BlockWork work = expandBlock(workload, layout, kind);
   BlockCost cost;
   Pricing price(machine, layout, calibration);
-  Parts core;
-  double forwardLaunches = 0, inputLaunches = 0, weightLaunches = 0, coreLaunches = 0;
+  Parts core, cheap;
+  double forwardLaunches = 0, inputLaunches = 0, weightLaunches = 0;
+  double coreLaunches = 0, cheapLaunches = 0;
   for (const BlockOp &op : work.ops) {
     price.add(cost.forward, op.forward);
     forwardLaunches += op.forward.launches;
     if (op.core) {
       price.add(core, op.forward);
       coreLaunches += op.forward.launches;
+    }
+    if (op.cheap || (op.core && op.forward.kind != cost::OpKind::Attention)) {
+      price.add(cheap, op.forward);
+      cheapLaunches += op.forward.launches;
     }
     for (const cost::OpWork &back : op.backwardInput) {
       price.add(cost.backwardInput, back);
@@ -137,9 +142,11 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
   price.addHost(cost.backwardInput, inputLaunches);
   price.addHost(cost.backwardWeight, weightLaunches);
   price.addHost(core, coreLaunches);
-  cost.coreForward = core.total();
-  cost.allForward = cost.forward.total();
-  for (Recompute mode : {Recompute::None, Recompute::Selective, Recompute::Full})
+  price.addHost(cheap, cheapLaunches);
+  cost.again[static_cast<int>(Recompute::Selective)] = core.total();
+  cost.again[static_cast<int>(Recompute::Cheap)] = cheap.total();
+  cost.again[static_cast<int>(Recompute::Full)] = cost.forward.total();
+  for (Recompute mode : {Recompute::None, Recompute::Selective, Recompute::Cheap, Recompute::Full})
     cost.savedBytes[static_cast<int>(mode)] = work.savedBytes(mode);
   cost.parameters = work.parameters;
   cost.expertParameters = work.expertParameters;

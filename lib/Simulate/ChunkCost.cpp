@@ -24,9 +24,7 @@ int64_t chunksOfModel(const Layout &l) {
 
 void addBlock(ChunkCost &chunk, const BlockCost &b, Recompute mode, double recomputed) {
   // `recomputed`: 0 or 1 for one layer; embedding and head never recompute.
-  double again = mode == Recompute::Full        ? b.allForward
-                 : mode == Recompute::Selective ? b.coreForward
-                                                : 0;
+  double again = b.again[static_cast<int>(mode)];
   again *= recomputed;
   chunk.parts += b.forward;
   chunk.parts += b.backwardInput;

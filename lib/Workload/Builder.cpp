@@ -116,6 +116,7 @@ void Builder::norm(const std::string &name, double rows, double width) {
   BlockOp &op = pointwise(name, rows * width, 1, 1, 3, 1, rows * width * activation,
                           w.norm == NormKind::Layer ? 1 : 4);
   op.backwardInput[0].launches += 1;
+  op.cheap = true;
   parameters(width * (w.norm == NormKind::Layer ? 2 : 1));
 }
 

@@ -21,9 +21,13 @@ double BlockWork::savedBytes(Recompute mode) const {
   if (mode == Recompute::Full)
     return inputBytes;
   double sum = 0;
-  for (const BlockOp &op : ops)
-    if (mode == Recompute::None || !op.core)
-      sum += op.savedBytes;
+  for (const BlockOp &op : ops) {
+    bool flash = op.forward.kind == cost::OpKind::Attention;
+    bool dropped =
+        op.core && (mode == Recompute::Selective || (mode == Recompute::Cheap && !flash));
+    if (!dropped)
+      sum += op.savedBytes - (mode == Recompute::Cheap ? op.rebuiltBytes : 0);
+  }
   return sum;
 }
 
@@ -130,6 +134,13 @@ void unfusedCore(const Workload &w, const Layout &l, Builder &b, const Attention
   square("attention.values", a.valueDim, keys);
 }
 
+/// Cheap recompute repeats the op; what it reads is kept or repeated too.
+void again(BlockOp &op) {
+  op.cheap = true;
+  op.rebuiltBytes =
+      op.name == "attention.query-up" || op.name == "attention.kv-up" ? op.savedBytes : 0;
+}
+
 void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block) {
   AttentionSizes a(w, l);
   double h = b.h, T = b.T, e = b.activation;
@@ -141,23 +152,23 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
            nope = static_cast<double>(w.latent.nopeDim);
     double kept = b.Tn * h * e;
     if (q > 0) {
-      b.matmul("attention.query-down", T, q, h, 1, kept);
+      b.matmul("attention.query-down", T, q, h, 1, kept).rebuiltBytes = kept;
       b.norm("attention.query-norm", T, q);
-      b.matmul("attention.query-up", T, a.queryWidth, q);
+      again(b.matmul("attention.query-up", T, a.queryWidth, q));
       b.parameters(h * q + q * a.queryWidth);
     } else {
-      b.matmul("attention.query", T, a.queryWidth, h, 1, kept);
+      b.matmul("attention.query", T, a.queryWidth, h, 1, kept).rebuiltBytes = kept;
       b.parameters(h * a.queryWidth);
     }
     b.matmul("attention.kv-down", T, kv + rope, h, 1, 0);
     b.norm("attention.kv-norm", T, kv);
-    b.matmul("attention.kv-up", T, a.heads * (nope + a.valueDim), kv);
+    again(b.matmul("attention.kv-up", T, a.heads * (nope + a.valueDim), kv));
     b.parameters(h * (kv + rope) + kv * a.heads * (nope + a.valueDim));
     // The shared rotary part is copied to every head and joined to the rest.
-    b.pointwise("attention.rope", T * (a.queryWidth + a.keyWidth), 1, 1, 1, 1, 0, 4);
+    again(b.pointwise("attention.rope", T * (a.queryWidth + a.keyWidth), 1, 1, 1, 1, 0, 4));
   } else {
     double n = a.queryWidth + a.keyWidth + a.valueWidth;
-    b.matmul("attention.qkv", T, n, h, 1, b.Tn * h * e);
+    b.matmul("attention.qkv", T, n, h, 1, b.Tn * h * e).rebuiltBytes = b.Tn * h * e;
     b.parameters(h * n + (w.qkvBiases ? n : 0));
     if (w.qkNorm) {
       b.norm("attention.query-key-norm", T * (a.heads + a.keyHeads), a.queryDim);
@@ -167,7 +178,10 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
       b.pointwise("attention.rope", T * (a.queryWidth + a.keyWidth), 1, 1, 1, 1, 0, 4);
   }
   // Queries, keys and values are kept whatever happens to the core.
-  block.ops.back().savedBytes += T * (a.queryWidth + a.keyWidth + a.valueWidth) * e;
+  double qkv = T * (a.queryWidth + a.keyWidth + a.valueWidth) * e;
+  block.ops.back().savedBytes += qkv;
+  if (w.isLatent()) // the up-projections make them again
+    block.ops.back().rebuiltBytes += qkv;
   if (l.recipe.flashAttention)
     flashCore(w, l, b, a, block.kind.windowed, block);
   else
@@ -186,10 +200,13 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
 double gatedOrPlain(const Workload &w, Builder &b, const std::string &prefix, double m, double f,
                     double batch, double keptInput) {
   double up = w.gated ? 2 * f : f, e = b.activation, rows = m * batch;
-  b.matmul(prefix + ".up", m, up, b.h, batch, keptInput);
-  b.pointwise(prefix + ".activation", rows * f, w.gated ? 2 : 1, 1, w.gated ? 3 : 2,
-              w.gated ? 2 : 1, rows * up * e, w.gated ? 2 : 2);
-  b.matmul(prefix + ".down", m, b.h, f, batch);
+  BlockOp &first = b.matmul(prefix + ".up", m, up, b.h, batch, keptInput);
+  if (prefix == "mlp") // the input of the others came from other ranks or is kept by the router
+    first.rebuiltBytes = keptInput;
+  again(b.pointwise(prefix + ".activation", rows * f, w.gated ? 2 : 1, 1, w.gated ? 3 : 2,
+                    w.gated ? 2 : 1, rows * up * e, w.gated ? 2 : 2));
+  BlockOp &last = b.matmul(prefix + ".down", m, b.h, f, batch);
+  last.rebuiltBytes = last.savedBytes;
   return batch * (up * b.h + f * b.h);
 }
 
@@ -217,7 +234,7 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
   double e = b.activation, h = b.h, rows = b.Tn * static_cast<double>(w.moe.topK);
   double E = static_cast<double>(w.moe.count), local = std::max(1.0, E / static_cast<double>(l.ep));
   b.norm("mlp.norm", b.Tn, h);
-  b.matmul("experts.router", b.Tn, E, h, 1, b.Tn * h * e, false);
+  b.matmul("experts.router", b.Tn, E, h, 1, b.Tn * h * e, false).rebuiltBytes = b.Tn * h * e;
   b.parameters(h * E + (w.moe.correctionBias ? E : 0));
   // Softmax, top-k, scatter, load balance, casts; no stack has one kernel for them.
   launchesOf(b.pointwise("experts.choose", b.Tn * E, 2, 1, 2, 1, b.Tn * E * 4, 8, 4), 16);

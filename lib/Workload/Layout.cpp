@@ -8,7 +8,7 @@ namespace gpucc::workload {
 
 namespace {
 const std::vector<std::string> precisions = {"f32", "tf32", "f16", "bf16", "f8", "f4"};
-const std::vector<std::string> recomputes = {"none", "selective", "full"};
+const std::vector<std::string> recomputes = {"none", "selective", "cheap", "full"};
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 } // namespace
 

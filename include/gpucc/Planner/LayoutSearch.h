@@ -6,8 +6,8 @@
 //
 // How: a *mesh* (degrees and micro-batch) has a bound that no schedule, ZeRO stage or recomputation
 // undercuts: its compute spread evenly over the pipeline. Meshes are opened in the order of their
-// bounds; inside one, recomputation is the least that fits (time grows and memory falls with every
-// layer more), found by bisection. The search ends when the next bound is no better than the worst
+// bounds; inside one, recomputation is the least that fits (time grows and memory falls along each
+// chain of choices), found by bisection. The search ends when the next bound is no better than the worst
 // of the answers to keep: then the best is proved. A budget of work (counted, not timed: the same
 // answer every time) ends it earlier; the gap to the smallest unopened bound is then reported.
 //

@@ -39,9 +39,9 @@ struct Parts {
 /// One block, one micro-batch, one rank.
 struct BlockCost {
   Parts forward, backwardInput, backwardWeight;
-  double coreForward = 0, allForward = 0; ///< what selective and full recompute run again
-  double savedBytes[3] = {0, 0, 0};       ///< by Recompute
-  double workspaceBytes = 0;              ///< largest op's operands and results
+  double again[4] = {0, 0, 0, 0}; ///< seconds of forward work that backward repeats, by Recompute
+  double savedBytes[4] = {0, 0, 0, 0}; ///< by Recompute
+  double workspaceBytes = 0;           ///< largest op's operands and results
   double parameters = 0, expertParameters = 0, inputBytes = 0;
 };
 BlockCost blockCost(const cost::Machine &machine, const workload::Workload &workload,

@@ -30,8 +30,10 @@ struct BlockOp {
   std::string name; ///< "attention.qkv", "mlp.up", ...
   cost::OpWork forward;
   std::vector<cost::OpWork> backwardInput, backwardWeight;
-  double savedBytes = 0; ///< kept from forward to backward because of this op
-  bool core = false;     ///< part of the attention core: selective recompute runs it again
+  double savedBytes = 0;   ///< kept from forward to backward because of this op
+  bool core = false;       ///< part of the attention core: selective recompute runs it again
+  bool cheap = false;      ///< cheap recompute runs it again
+  double rebuiltBytes = 0; ///< of `savedBytes`, what cheap ops make again
 };
 
 enum class Pass : char { Forward = 'F', Backward = 'B' };

@@ -31,9 +31,12 @@
 namespace gpucc::workload {
 
 enum class Precision { F32, Tf32, F16, BF16, F8, F4 }; ///< F8, F4: block linear layers; rest BF16
-enum class Recompute { None, Selective, Full };        ///< Selective: the attention core
-const char *name(Precision precision);                 ///< "f32", "tf32", "f16", "bf16", "f8", "f4"
-const char *name(Recompute recompute);                 ///< "none", "selective", "full"
+enum class Recompute { None, Selective, Cheap, Full };
+/// Selective repeats the attention core. Cheap repeats what costs little: norms, activation
+/// functions, latent attention's up-projections, and the core if its scores are written to memory.
+/// Full repeats the layer from its input.
+const char *name(Precision precision); ///< "f32", "tf32", "f16", "bf16", "f8", "f4"
+const char *name(Recompute recompute); ///< "none", "selective", "cheap", "full"
 
 /// What the software stack does; not part of the search.
 struct Recipe {
