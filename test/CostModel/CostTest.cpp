@@ -31,14 +31,21 @@ TEST(OpCost, LargeContractIsNearTheFittedRate) {
   EXPECT_LT(seconds, 1.15 * ideal);
 }
 
+/// 2 GB at half of 2,039 GB/s, and 3 us of launch.
 TEST(OpCost, PointwiseIsBoundByMemory) {
   Machine machine = machineNamed("a100-80gb-8");
+  Calibration calibration = Calibration::builtin();
+  calibration.constants["memory-efficiency"].value = 0.5;
   OpFacts facts;
   facts.bytesRead = 1e9;
   facts.bytesWritten = 1e9;
   facts.aluFlops = 5e8;
-  EXPECT_NEAR(opSeconds(machine, facts),
-              2e9 / (2039e9 * Calibration::builtin()("memory-efficiency")) + 3e-6, 1e-9);
+  OpWork work;
+  work.kind = OpKind::Pointwise;
+  work.facts = facts;
+  OpCost cost = opCost(machine.device, work, calibration);
+  EXPECT_NEAR(cost.seconds, 2e9 / (2039e9 * 0.5) + 3e-6, 1e-9);
+  EXPECT_STREQ(cost.boundBy, "memory");
 }
 
 TEST(OpCost, RaggedAndOddDimensionsCost) {

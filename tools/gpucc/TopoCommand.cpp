@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Commands.h"
+#include "WorkloadOptions.h"
 #include "gpucc/CostModel/Collectives.h"
 #include "gpucc/CostModel/Topology.h"
 
@@ -82,7 +83,7 @@ Topology ofMachine(const Machine &m) {
     t.gpuPaths.back()[i] = {PathKind::Self, 0};
     t.nicPaths.push_back(std::vector<Path>(cards, Path{PathKind::Node, 0}));
     for (size_t k = 0; k < cards; ++k)
-      if (k * n / cards == i || (cards > n && k * n / cards == i))
+      if (k * n / cards == i)
         t.nicPaths.back()[k] = {PathKind::Pix, 0};
   }
   for (size_t k = 0; k < cards; ++k) {
@@ -108,18 +109,6 @@ TopologyOrError load(const std::string &file) {
   std::stringstream text;
   text << stream.rdbuf();
   return parseTopology(text.str(), file);
-}
-
-bool write(const std::string &path, const std::string &text) {
-  if (path.empty())
-    return true;
-  std::ofstream file(path);
-  file << text;
-  if (file.flush())
-    return true;
-  std::fprintf(stderr, "gpucc topo: %s: cannot be written; name a file in a folder that exists\n",
-               path.c_str());
-  return false;
 }
 
 nlohmann::json jsonOf(const Topology &t, const std::vector<std::string> &warnings) {
@@ -178,13 +167,13 @@ int run(const Arguments &arguments) {
       std::fprintf(stderr, "gpucc topo: %s\n", wrong->c_str());
       return 2;
     }
-    if (!write(arguments.machine, std::get<Machine>(machine).dump()))
-      return 2;
+    if (int code = writeText(arguments.machine, std::get<Machine>(machine).dump()))
+      return code;
   }
-  bool written =
-      write(arguments.svg, arguments.svg.empty() ? "" : topologySvg(t)) &&
-      write(arguments.json, arguments.json.empty() ? "" : jsonOf(t, warnings).dump(2) + "\n");
-  return written ? 0 : 2;
+  int code = arguments.svg.empty() ? 0 : writeText(arguments.svg, topologySvg(t));
+  if (!code && !arguments.json.empty())
+    code = writeText(arguments.json, jsonOf(t, warnings).dump(2) + "\n");
+  return code;
 }
 
 } // namespace
