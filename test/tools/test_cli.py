@@ -293,3 +293,48 @@ def test_nan_on_both_sides_is_no_agreement(gpucc, tmp_path):
                  weights(w=np.ones((4, 4), np.float32), nan=np.float32(np.nan)))
     code, out, _ = gpucc("check", path, "--train", "--loss", "mse")
     assert code == 1 and "NaN on both sides" in out, out
+
+
+def test_unknown_command_lists_the_commands(gpucc):
+    refused(gpucc("compiel", "m.onnx"), 2, "compiel", "compile", "simulate", "--help")
+
+
+def test_json_to_stdout_is_nothing_but_json(gpucc, models, tmp_path):
+    plan = tmp_path / "m.plan"
+    gpucc.ok("compile", models / "mlp.onnx", "--profile", "batch=4", "-o", plan)
+    for command in (["show", plan, "--memory"], ["explain", plan],
+                    ["check", models / "mlp.onnx", "--profile", "batch=4"], ["topo", "h100"]):
+        code, out, err = gpucc(*command, "--json", "-", cwd=tmp_path)
+        assert code == 0 and json.loads(out) and err, command
+        assert not (tmp_path / "-").exists()
+
+
+def test_resume_says_what_it_does_not_find(gpucc, models, tmp_path):
+    rng = np.random.default_rng(2)
+    np.savez(tmp_path / "d.npz", x=rng.standard_normal((8, 16)).astype(np.float32),
+             labels=rng.standard_normal((8, 4)).astype(np.float32))
+    for name, flags in (("adamw", []), ("sgd", ["--momentum", "0.9"])):
+        gpucc.ok("compile", models / "mlp.onnx", "--train", "--loss", "mse", "--optimizer", name, *flags,
+                 "--profile", "batch=8", "-o", tmp_path / f"{name}.plan")
+    (tmp_path / "empty").mkdir()
+
+    def train(plan, resume):
+        code, _, err = gpucc("train", tmp_path / plan, "--data", tmp_path / "d.npz", "--steps", 2, "--save",
+                             tmp_path / "run", "--resume", tmp_path / resume)
+        assert code == 0, err
+        return err
+
+    err = train("adamw.plan", "empty")
+    assert "warning" in err and "state.safetensors" in err and "step 1" in err
+    assert train("adamw.plan", "run") == ""
+    err = train("sgd.plan", "run")
+    assert "warning" in err and "have no place in this plan" in err and "optimizer" in err
+
+
+def test_a_loss_that_is_no_number_is_said_once(gpucc, models, tmp_path):
+    np.savez(tmp_path / "d.npz", x=np.full((8, 16), np.nan, np.float32), labels=np.zeros((8, 4), np.float32))
+    gpucc.ok("compile", models / "mlp.onnx", "--train", "--loss", "mse", "--profile", "batch=8", "-o",
+             tmp_path / "m.plan")
+    code, _, err = gpucc("train", tmp_path / "m.plan", "--data", tmp_path / "d.npz", "--steps", 3, "--save",
+                         tmp_path / "run")
+    assert code == 0 and err.count("not finite") == 1 and "step 1" in err, err

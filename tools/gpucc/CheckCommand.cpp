@@ -106,7 +106,7 @@ Command tool::addCheck(CLI::App &app) {
                  "folders of ONNX node tests (each test a folder with model.onnx)");
   app.add_option("--filter", a->filter, "with --onnx-tests: names with * and ?")
       ->capture_default_str();
-  app.add_option("--json", a->json, "write the table as JSON");
+  app.add_option("--json", a->json, "write the table as JSON (-: to stdout)");
   app.footer("\nexamples\n"
              "  gpucc check model.onnx --profile batch=4\n"
              "  gpucc check model.onnx --inputs in.npz --expect out.npz\n"

@@ -4,6 +4,7 @@
 // are compared as the tests' authors say (gpucc/Pipelines/OnnxTests.h).
 //
 //===----------------------------------------------------------------------===//
+#include "Output.h"
 #include "gpucc/Pipelines/OnnxTests.h"
 
 #include "Check.h"
@@ -11,7 +12,6 @@
 #include "gpucc/Pipelines/Compile.h"
 
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace gpucc;
@@ -89,9 +89,8 @@ int tool::checkOnnxTests(CheckArguments &a) {
     return fail(2, "no folder with a model.onnx below the given ones fits --filter '" + a.filter +
                        "'");
   if (!a.json.empty()) {
-    std::ofstream file(a.json);
-    if (!(file << table.dump(1) << "\n"))
-      return fail(2, "cannot write '" + a.json + "'");
+    if (int code = writeText(a.json, table.dump(1) + "\n"))
+      return code;
   }
   std::printf("%s\n", summaryLine(results).c_str());
   for (const OnnxTestResult &r : results)

@@ -1,9 +1,9 @@
 //===- CheckReport.cpp - the table of a comparison ------------------------===//
+#include "Output.h"
 #include "Check.h"
 
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 using namespace gpucc;
@@ -46,9 +46,8 @@ int CheckReport::finish() {
            {"allowed", row.tolerance},
            {"ok", row.difference.error <= row.tolerance},
            {"note", row.note}});
-    std::ofstream file(json);
-    if (!(file << table.dump(1) << "\n"))
-      return fail(2, "cannot write '" + json + "'");
+    if (int code = writeText(json, table.dump(1) + "\n"))
+      return code;
   }
   return wrong ? 1 : 0;
 }

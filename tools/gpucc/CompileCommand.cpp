@@ -65,7 +65,11 @@ int compile(Arguments &a) {
   std::printf("%s: target %s, %zu kernels, %lld launches\n", output.c_str(),
               a.flags->options.target.dump().c_str(), compilation.kernels().size(),
               static_cast<long long>(launches));
-  std::printf("next: gpucc run %s    gpucc show %s --memory\n", output.c_str(), output.c_str());
+  if (a.flags->options.train)
+    std::printf("next: gpucc train %s --data FILE.npz --steps N --save DIR    gpucc explain %s\n",
+                output.c_str(), output.c_str());
+  else
+    std::printf("next: gpucc run %s    gpucc show %s --memory\n", output.c_str(), output.c_str());
   return 0;
 }
 } // namespace

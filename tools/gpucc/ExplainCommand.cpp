@@ -4,6 +4,7 @@
 // kept in the plan as JSON), what else was considered and what it would lose.
 //
 //===----------------------------------------------------------------------===//
+#include "Output.h"
 #include "Commands.h"
 #include "ExplainRecompute.h"
 #include "PlanSource.h"
@@ -11,7 +12,6 @@
 #include "plan_generated.h"
 
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -153,8 +153,7 @@ int explain(Arguments &a) {
   printReasons(file.plan(), json);
   if (a.json.empty())
     return 0;
-  std::ofstream out(a.json);
-  return out << json.dump(1) << "\n" ? 0 : fail(2, "cannot write '" + a.json + "'");
+  return writeText(a.json, json.dump(1) + "\n");
 }
 
 } // namespace
@@ -162,7 +161,7 @@ int explain(Arguments &a) {
 Command tool::addExplain(CLI::App &app) {
   auto a = std::make_shared<Arguments>();
   app.add_option("plan", a->plan, "a plan")->required()->check(CLI::ExistingFile);
-  app.add_option("--json", a->json, "write the same as JSON");
+  app.add_option("--json", a->json, "write the same as JSON (-: to stdout)");
   app.footer("\nexample\n  gpucc explain gpt.plan");
   return [a] { return explain(*a); };
 }

@@ -1,4 +1,5 @@
 //===- PlanText.cpp - a plan file as text ---------------------------------===//
+#include "Output.h"
 #include "PlanText.h"
 
 #include "PlanMemory.h"
@@ -223,6 +224,5 @@ int tool::printPlan(const std::string &path, const PlanTextOptions &options) {
     printPrograms(plan);
   if (options.json.empty())
     return 0;
-  std::ofstream out(options.json);
-  return out << json.dump(1) << "\n" ? 0 : fail(2, "cannot write '" + options.json + "'");
+  return writeText(options.json, json.dump(1) + "\n");
 }

@@ -45,7 +45,7 @@ Command tool::addShow(CLI::App &app) {
       "--kernels", a->text.kernels,
       "kernels: launches, registers, shared memory, spills, matrix instructions, CUDA text");
   app.add_flag("--memory", a->text.memory, "arenas, largest buffers, peak");
-  app.add_option("--json", a->text.json, "write the table as JSON");
+  app.add_option("--json", a->text.json, "write the table as JSON (-: to stdout)");
   app.footer("\nexamples\n  gpucc show model.onnx\n  gpucc show model.plan --kernels\n"
              "  gpucc show model.plan --memory --json memory.json");
   return [a] { return show(*a); };

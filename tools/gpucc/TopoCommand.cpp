@@ -185,7 +185,10 @@ Command tool::addTopo(CLI::App &app) {
                  "machine.yaml or a built-in name; none: this machine");
   app.add_option("--svg", arguments->svg, "write a drawing");
   app.add_option("--machine", arguments->machine, "write a machine.yaml for the planner");
-  app.add_option("--json", arguments->json, "write the same as JSON");
+  app.add_option("--json", arguments->json, "write the same as JSON (-: to stdout)");
   app.add_flag("--list", arguments->list, "list the built-in machines");
+  app.footer("\nexamples\n  nvidia-smi topo -m > node.txt; gpucc topo node.txt --svg node.svg\n"
+             "  gpucc topo h100                                 a built-in node\n"
+             "  gpucc topo nccl-topo.xml --machine node.yaml    for gpucc plan -m node.yaml");
   return [arguments] { return run(*arguments); };
 }

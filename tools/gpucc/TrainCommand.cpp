@@ -3,6 +3,7 @@
 #include "PlanSource.h"
 #include "gpucc_rt/TrainLoop.h"
 
+#include <cmath>
 #include <cstdio>
 
 using namespace gpucc;
@@ -42,9 +43,20 @@ int train(Arguments &a) {
   loop.saveFolder = a.save;
   loop.saveEvery = a.saveEvery;
   loop.resumeFolder = a.resume;
-  loop.progress = [](const gpucc_rt::StepReport &report) {
+  loop.warning = [](const std::string &text) {
+    std::fprintf(stderr, "warning: %s\n", text.c_str());
+  };
+  loop.progress = [said = false](const gpucc_rt::StepReport &report) mutable {
     std::printf("%s\n", gpucc_rt::formatStep(report).c_str());
     std::fflush(stdout);
+    for (const auto &[name, value] : report.metrics)
+      if (name == "loss" && !std::isfinite(value.value_or(NAN)) && !said) {
+        said = true;
+        std::fprintf(stderr,
+                     "warning: the loss of step %llu is not finite: NaN or infinity in the data or "
+                     "the weights, or every label ignored; look at the data, or lower --lr\n",
+                     static_cast<unsigned long long>(report.step));
+      }
   };
   gpucc_rt::TrainResult result;
   if (auto s = gpucc_rt::train(group, loop, result))

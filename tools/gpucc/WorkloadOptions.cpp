@@ -95,16 +95,4 @@ std::string WorkloadOptions::load() {
   return workload.check();
 }
 
-int writeText(const std::string &path, const std::string &text) {
-  if (path == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return 0;
-  }
-  std::ofstream file(path, std::ios::binary);
-  if (file << text && file.flush())
-    return 0;
-  std::fprintf(stderr, "gpucc: cannot write '%s'\n", path.c_str());
-  return 2;
-}
-
 } // namespace gpucc::tool

@@ -7,6 +7,7 @@
 #ifndef GPUCC_TOOLS_GPUCC_WORKLOADOPTIONS_H
 #define GPUCC_TOOLS_GPUCC_WORKLOADOPTIONS_H
 
+#include "Output.h"
 #include "gpucc/Workload/Layout.h"
 
 #include <CLI/CLI.hpp>
@@ -28,9 +29,6 @@ struct WorkloadOptions {
   /// Loads everything; empty when fine.
   std::string load();
 };
-
-/// Writes a file or says why not on stderr; returns the exit code.
-int writeText(const std::string &path, const std::string &text);
 
 } // namespace gpucc::tool
 #endif // GPUCC_TOOLS_GPUCC_WORKLOADOPTIONS_H

@@ -1,5 +1,7 @@
 //===- main.cpp - gpucc: the compiler for people --------------------------===//
 #include "Commands.h"
+#include "CompileOptions.h"
+#include "Output.h"
 
 #include <cstdio>
 
@@ -58,13 +60,27 @@ int main(int argc, char **argv) {
     e.app = app.add_subcommand(e.name, e.summary);
     e.command = e.add(*e.app);
   }
+  std::string known;
+  bool isKnown = argc < 2 || argv[1][0] == '-';
+  for (const Entry &e : entries) {
+    known += std::string(known.empty() ? "" : ", ") + e.name;
+    isKnown |= !isKnown && std::string(argv[1]) == e.name;
+  }
+  if (!isKnown)
+    return gpucc::tool::fail(2, "no command '" + std::string(argv[1]) + "'; there are " + known +
+                                    "; gpucc --help shows examples");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &e) {
     return app.exit(e) == 0 ? 0 : 2;
   }
-  for (Entry &e : entries)
-    if (e.app->parsed())
-      return e.command();
+  for (Entry &e : entries) {
+    if (!e.app->parsed())
+      continue;
+    CLI::Option *json = e.app->get_option_no_throw("--json");
+    if (json && json->count() && json->as<std::string>() == "-")
+      gpucc::tool::textToStderr();
+    return e.command();
+  }
   return 2;
 }

@@ -42,6 +42,8 @@ public:
   /// that the plan holds in pieces is written and read whole, under the name it is saved under.
   Status writeArray(const Array &array);
   Status readArray(const std::string &name, Array &array);
+  /// Whether the plan holds the tensor, whole or in pieces.
+  bool hasTensor(const std::string &name) const;
   /// What one rank holds of the tensor, over the bytes of `array`, which is of the whole one's
   /// size.
   Status readPart(uint32_t rank, const std::string &name, Array &array);

@@ -35,6 +35,7 @@ struct TrainOptions {
   std::string resumeFolder; ///< empty: from the plan's initial state; a folder without a state
                             ///< file: likewise
   std::function<void(const StepReport &)> progress;
+  std::function<void(const std::string &)> warning; ///< what a person should know; a run goes on
 };
 
 struct TrainResult {

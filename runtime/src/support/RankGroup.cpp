@@ -120,6 +120,12 @@ std::vector<uint32_t> RankGroup::piecesOf(const std::string &name) const {
   return pieces;
 }
 
+bool RankGroup::hasTensor(const std::string &name) const {
+  uint32_t index = 0;
+  return !Status(gpucc_rt_plan_find_tensor(opened->get(), name.c_str(), &index)) ||
+         !piecesOf(name).empty();
+}
+
 /// Calls `row(in the whole, in the piece, elements)` for each run of elements that is contiguous in
 /// both.
 template <typename Row>

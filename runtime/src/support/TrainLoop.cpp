@@ -51,6 +51,8 @@ private:
   rt::Status openFeed(uint32_t tensor, const gpucc_rt_tensor_info &info);
   void collectMetrics();
   rt::Status resume();
+  void warn(const std::string &text) const;
+  void warnOfUnused(const rt::SafetensorsReader &file, const std::string &path) const;
   rt::Status openLog();
   rt::Status keptLog(std::string &lines);
   rt::Status feed();
@@ -148,6 +150,25 @@ void Loop::collectMetrics() {
   }
 }
 
+void Loop::warn(const std::string &text) const {
+  if (options.warning)
+    options.warning(text);
+}
+
+/// State that the plan has no place for: it was saved by another optimizer, or by a plan that
+/// trains more.
+void Loop::warnOfUnused(const rt::SafetensorsReader &file, const std::string &path) const {
+  std::string first;
+  size_t unused = 0;
+  for (const rt::SafetensorsEntry &entry : file.entries())
+    if (!group.hasTensor(entry.name) && ++unused == 1)
+      first = entry.name;
+  if (unused)
+    warn(rt::concat(path, ": ", unused, " of ", file.entries().size(), " tensors, such as '", first,
+                    "', have no place in this plan and are left; was the run made with another "
+                    "optimizer or --freeze?"));
+}
+
 rt::Status Loop::resume() {
   if (options.resumeFolder.empty())
     return {};
@@ -156,10 +177,15 @@ rt::Status Loop::resume() {
     return GPUCC_RT_FAIL(Code::invalidArgument, "cannot resume from '", options.resumeFolder,
                          "': no such folder");
   std::string path = options.resumeFolder + "/state.safetensors";
-  if (stat(path.c_str(), &info) != 0)
-    return {}; // killed before its first checkpoint
+  if (stat(path.c_str(), &info) != 0) {
+    warn("'" + options.resumeFolder +
+         "' has no state.safetensors (it is no run's folder, or the run was killed before its first "
+         "save): training begins at step 1");
+    return {};
+  }
   rt::SafetensorsReader file;
   GPUCC_RT_TRY(file.open(path));
+  warnOfUnused(file, path);
   auto found = file.metadata().find("step");
   char *end = nullptr;
   if (found != file.metadata().end())
