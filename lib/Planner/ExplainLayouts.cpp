@@ -51,6 +51,11 @@ std::string explainText(const SearchProblem &problem, const SearchResult &result
           "layouts timed)\n",
           static_cast<long long>(result.meshes), static_cast<long long>(result.openedMeshes),
           static_cast<long long>(result.costed));
+  else if (result.exhausted)
+    print(out,
+          "bound   nothing faster was found in the whole space (%lld meshes, %lld opened); long "
+          "pipelines were timed in part, so some tenths of a percent are not proved\n",
+          static_cast<long long>(result.meshes), static_cast<long long>(result.openedMeshes));
   else
     print(out,
           "bound   no layout is faster than %.4g s: gap %.1f %% (%lld of %lld meshes opened, "

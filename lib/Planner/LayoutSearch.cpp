@@ -245,6 +245,7 @@ private:
   StepCost timed(const Layout &layout, ChunkCache &chunks) {
     simulate::StepOptions how;
     bool isLong = actions(layout) > smallPipeline;
+    approximated |= isLong;
     how.mostMicroBatches = isLong ? 2 * layout.pp : 0;
     how.closedFormMemory = isLong;
     how.chunks = &chunks.get(layout);
@@ -301,6 +302,8 @@ private:
             exact.begin(), exact.end(), choice,
             [](const Choice &a, const Choice &b) { return a.cost.seconds < b.cost.seconds; });
         exact.insert(at, std::move(choice));
+      } else {
+        dropped = std::min(dropped, choice.cost.seconds);
       }
     }
     answers = std::move(exact);
@@ -313,9 +316,12 @@ private:
     for (size_t k = firstUnopened; k < open.size(); ++k)
       if (!open[k].opened)
         unopened = std::min(unopened, open[k].bound);
+    // Its mesh may hold another layout that fits: the bound may not claim more.
+    unopened = std::min(unopened, dropped);
     result.lowerBound = std::min(result.best.cost.seconds, unopened);
     result.gap = result.best.cost.seconds / result.lowerBound - 1;
-    result.proved = unopened >= result.best.cost.seconds;
+    result.exhausted = unopened >= result.best.cost.seconds;
+    result.proved = result.exhausted && !approximated;
     for (size_t k = 1; k < answers.size(); ++k) {
       answers[k].reason = compareChoices(answers[k], result.best, problem);
       result.next.push_back(std::move(answers[k]));
@@ -350,6 +356,8 @@ private:
   SearchResult result;
   std::vector<Open> open;
   size_t firstUnopened = 0;
+  bool approximated = false; ///< a long pipeline was timed in part
+  double dropped = 1e300;    ///< seconds of the best answer that did not fit after all
   std::vector<std::pair<size_t, Layout>> guessed;
   std::vector<Choice> answers; ///< best first
   StepCost tightest;

@@ -141,12 +141,15 @@ private:
 
 } // namespace
 
-Field integerField(std::string path, int64_t &value, int64_t least, std::string example) {
-  return {std::move(path), "a whole number of at least " + std::to_string(least),
-          std::move(example),
-          [&value, least](const std::string &text) {
+Field integerField(std::string path, int64_t &value, int64_t least, std::string example,
+                   int64_t most) {
+  std::string allowed = "a whole number of at least " + std::to_string(least);
+  if (most < int64_t(1) << 40)
+    allowed += " and at most " + std::to_string(most);
+  return {std::move(path), std::move(allowed), std::move(example),
+          [&value, least, most](const std::string &text) {
             int64_t parsed = 0;
-            if (!parseInteger(text, parsed) || parsed < least)
+            if (!parseInteger(text, parsed) || parsed < least || parsed > most)
               return false;
             value = parsed;
             return true;

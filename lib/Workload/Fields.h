@@ -30,7 +30,9 @@ struct Field {
   std::function<std::string()> get;             ///< empty: leave the key out when writing
 };
 
-Field integerField(std::string path, int64_t &value, int64_t least, std::string example);
+/// A whole number from `least` to `most`.
+Field integerField(std::string path, int64_t &value, int64_t least, std::string example,
+                   int64_t most = int64_t(1) << 40);
 Field flagField(std::string path, bool &value);
 Field shareField(std::string path, double &value); ///< 0..1
 Field textField(std::string path, std::string &value, std::string example);

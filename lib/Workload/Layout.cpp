@@ -58,6 +58,9 @@ std::vector<int64_t> layersOfStages(const Workload &w, const Layout &l) {
 
 namespace {
 
+/// More ranks, or micro-batches, than any machine has: products of degrees stay in range.
+constexpr int64_t mostDegree = 1 << 20, mostRanks = 1 << 24, mostMicroBatches = 1 << 16;
+
 std::vector<Field> fieldsOf(Layout &l) {
   using solvers::ScheduleKind;
   std::vector<std::string> schedules;
@@ -118,21 +121,21 @@ std::vector<Field> fieldsOf(Layout &l) {
     return l.recomputeLayers < 0 ? std::string() : std::to_string(l.recomputeLayers);
   };
   return {
-      integerField("tp", l.tp, 1, "8"),
+      integerField("tp", l.tp, 1, "8", mostDegree),
       flagField("sp", l.sequenceParallel),
-      integerField("cp", l.cp, 1, "2"),
-      integerField("ep", l.ep, 1, "8"),
-      integerField("expert-tp", l.expertTp, 1, "1"),
-      integerField("pp", l.pp, 1, "4"),
-      integerField("dp", l.dp, 1, "16"),
+      integerField("cp", l.cp, 1, "2", mostDegree),
+      integerField("ep", l.ep, 1, "8", mostDegree),
+      integerField("expert-tp", l.expertTp, 1, "1", mostDegree),
+      integerField("pp", l.pp, 1, "4", mostDegree),
+      integerField("dp", l.dp, 1, "16", mostDegree),
       choiceField(
           "schedule", schedules, [&l] { return static_cast<int>(l.schedule); },
           [&l](int i) { l.schedule = static_cast<ScheduleKind>(i); }),
-      integerField("virtual-stages", l.virtualStages, 1, "2"),
-      integerField("micro-batch", l.microBatch, 1, "1"),
-      integerField("global-batch", l.globalBatch, 1, "1024"),
+      integerField("virtual-stages", l.virtualStages, 1, "2", mostDegree),
+      integerField("micro-batch", l.microBatch, 1, "1", mostDegree),
+      integerField("global-batch", l.globalBatch, 1, "1024", int64_t(1) << 30),
       small("zero", l.zeroStage, 0, 3, "1"),
-      integerField("zero-group", l.zeroGroup, 0, "8"),
+      integerField("zero-group", l.zeroGroup, 0, "8", mostDegree),
       choiceField(
           "recompute", recomputes, [&l] { return static_cast<int>(l.recompute); },
           [&l](int i) { l.recompute = static_cast<Recompute>(i); }),
@@ -190,20 +193,24 @@ std::string Layout::line() const {
   return out;
 }
 
-LayoutOrError parseLayout(const std::string &text, const std::string &origin) {
+LayoutOrError parseLayout(const std::string &text, const std::string &origin,
+                          std::vector<std::string> *keys) {
   Layout l;
   FieldsResult result = readFields(text, origin, fieldsOf(l));
   if (!result.error.empty())
     return result.error;
+  for (const auto &[key, line] : result.lines)
+    if (keys)
+      keys->push_back(key);
   return l;
 }
 
-LayoutOrError loadLayout(const std::string &path) {
+LayoutOrError loadLayout(const std::string &path, std::vector<std::string> *keys) {
   std::string text;
   if (!readFile(path, text))
     return "--layout: found '" + path +
            "', which cannot be read, allowed a layout.yaml; `gpucc plan --export` writes one";
-  return parseLayout(text, path);
+  return parseLayout(text, path, keys);
 }
 
 std::string applyPins(const std::string &text, Layout &layout, std::vector<std::string> &keys) {
@@ -244,6 +251,35 @@ std::string mustDivide(const char *key, int64_t value, const char *what, int64_t
          std::to_string(nearestDivisor(of, value));
 }
 
+/// Sizes whose products would leave 64 bits, or take for ever.
+std::string tooLarge(const Layout &l) {
+  double ranks = 1;
+  for (auto [key, value] : {std::pair{"tp", l.tp},
+                            {"cp", l.cp},
+                            {"ep", l.ep},
+                            {"pp", l.pp},
+                            {"dp", l.dp},
+                            {"expert-tp", l.expertTp},
+                            {"virtual-stages", l.virtualStages},
+                            {"micro-batch", l.microBatch},
+                            {"global-batch", l.globalBatch}}) {
+    int64_t most = std::string(key) == "global-batch" ? int64_t(1) << 30 : mostDegree;
+    if (value < 1 || value > most)
+      return std::string(key) + ": found " + std::to_string(value) + ", allowed 1 to " +
+             std::to_string(most);
+  }
+  for (int64_t degree : {l.tp, l.cp, l.pp, l.dp})
+    ranks *= static_cast<double>(degree);
+  if (ranks > static_cast<double>(mostRanks))
+    return "tp: found more than " + std::to_string(mostRanks) +
+           " ranks as tp * cp * pp * dp, allowed at most that many; lower a degree";
+  if (l.microBatches() > mostMicroBatches)
+    return "global-batch: found " + std::to_string(l.microBatches()) +
+           " micro-batches per rank, allowed at most " + std::to_string(mostMicroBatches) +
+           "; raise micro-batch or dp";
+  return "";
+}
+
 std::string checkSchedule(const Workload &w, const Layout &l) {
   int64_t v = l.virtualStages, p = l.pp, m = l.microBatches();
   std::string problem = solvers::checkScheduleShape(l.schedule, static_cast<int>(p),
@@ -273,7 +309,9 @@ std::string checkSchedule(const Workload &w, const Layout &l) {
 } // namespace
 
 std::string checkLayout(const Workload &w, const Layout &l, int64_t ranks) {
-  std::string problem;
+  std::string problem = tooLarge(l);
+  if (!problem.empty())
+    return problem;
   auto rule = [&](std::string found) {
     if (problem.empty())
       problem = std::move(found);

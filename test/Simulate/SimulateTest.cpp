@@ -2,6 +2,7 @@
 #include "gpucc/Simulate/Simulate.h"
 #include <cmath>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 using namespace gpucc;
 using namespace gpucc::simulate;
@@ -127,8 +128,15 @@ TEST(Simulate, TraceAndReportAreJsonWithTheSameStep) {
   SimulateOptions o;
   o.keepTrace = true;
   Simulation s = simulateStep(cache, machine, l, o);
-  EXPECT_NE(traceJson(s).find("\"traceEvents\""), std::string::npos);
-  EXPECT_NE(reportJson(machine, w, l, s).find("\"step_seconds\""), std::string::npos);
+  nlohmann::json trace = nlohmann::json::parse(traceJson(s));
+  double last = 0;
+  for (const auto &event : trace["traceEvents"])
+    if (event["ph"] == "X")
+      last = std::max(last, event["ts"].get<double>() + event["dur"].get<double>());
+  EXPECT_NEAR(last / 1e6, s.seconds, 1e-9);
+  nlohmann::json report = nlohmann::json::parse(reportJson(machine, w, l, s));
+  EXPECT_DOUBLE_EQ(report["step_seconds"].get<double>(), s.seconds);
+  EXPECT_EQ(report["pipeline_ranks"].size(), 2u);
   EXPECT_NE(reportText(machine, w, l, s).find("memory"), std::string::npos);
   EXPECT_EQ(memorySvg(s, "x").rfind("<svg", 0), 0u);
 }

@@ -32,8 +32,9 @@ void expectClear(const std::string &problem, const std::string &text) {
 }
 
 /// Every value of the file replaced by each of these.
-const char *const values[] = {"two", "-1", "1.5", "", "[1, 2", "{a: b}", "99999999999999999999",
-                              "~", "\"\"", "0x10", "1e3", "- 3", "&x *y", "!!int q", "\t4"};
+const char *const values[] = {
+    "two",  "-1",  "1.5", "",      "[1, 2",   "{a: b}", "99999999999999999999", "~", "\"\"",
+    "0x10", "1e3", "- 3", "&x *y", "!!int q", "\t4"};
 
 template <typename Problem> void replaceValues(const std::string &text, Problem problem) {
   for (size_t at = 0; (at = text.find(": ", at)) != std::string::npos; ++at) {
@@ -90,8 +91,10 @@ TEST(BrokenFiles, LayoutsAreRefusedWithTheirLine) {
 
 // Each says the line of the key, what stands there and what may.
 TEST(BrokenFiles, ByHand) {
-  EXPECT_EQ(layoutProblem("tp: 8\npp: four\n"),
-            "l.yaml:2: pp: found 'four', allowed a whole number of at least 1; write e.g. pp: 4");
+  EXPECT_EQ(
+      layoutProblem("tp: 8\npp: four\n"),
+      "l.yaml:2: pp: found 'four', allowed a whole number of at least 1 and at most 1048576; write "
+      "e.g. pp: 4");
   EXPECT_EQ(layoutProblem("tp: 8\nschedule: 1F1B\n"),
             "l.yaml:2: schedule: found '1F1B', allowed one of gpipe, 1f1b, interleaved, zb-h1, "
             "zb-h2, zb-v, dualpipe, dualpipe-v; write e.g. schedule: gpipe");

@@ -19,11 +19,6 @@ struct Arguments {
   bool quick = false, quiet = false, noReasons = false;
 };
 
-int refuse(const std::string &problem) {
-  std::fprintf(stderr, "gpucc plan: %s\n", problem.c_str());
-  return 2;
-}
-
 int diff(const planner::SearchProblem &problem, const std::vector<std::string> &files) {
   workload::Layout layouts[2];
   for (size_t k = 0; k < 2; ++k) {

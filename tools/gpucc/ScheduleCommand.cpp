@@ -3,9 +3,10 @@
 #include "WorkloadOptions.h"
 #include "gpucc/Solvers/Schedules.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <numeric>
 
 using namespace gpucc;
 using namespace gpucc::tool;
@@ -18,11 +19,6 @@ struct Arguments {
   int ranks = 4, microBatches = 8, virtualStages = 1;
   std::vector<double> times = {1, 1, 1};
 };
-
-int refuse(const std::string &problem) {
-  std::fprintf(stderr, "gpucc schedule: %s\n", problem.c_str());
-  return 2;
-}
 
 std::string read(Arguments &a, PipelineSchedule &schedule) {
   if (!a.check.empty()) {
@@ -56,9 +52,15 @@ int run(Arguments &a) {
   PipelineSchedule schedule;
   if (std::string problem = read(a, schedule); !problem.empty())
     return refuse(problem);
-  if (a.times.size() != 3)
-    return refuse("--times: found " + std::to_string(a.times.size()) +
-                  " numbers, allowed F I W; write e.g. --times 1 1 1");
+  double sum = 0;
+  bool fine = true;
+  for (double time : a.times) {
+    fine &= std::isfinite(time) && time >= 0;
+    sum += time;
+  }
+  if (!fine || sum <= 0)
+    return refuse("--times: found a time that is negative or no number, or three zeros, allowed "
+                  "three times of at least 0; write e.g. --times 1 1 1");
   // A rank's share is cut into as many parts as stages of it that one micro-batch passes.
   double passed = 0;
   for (const std::vector<Action> &row : schedule.stages)

@@ -17,11 +17,6 @@ struct Arguments {
   std::string json, trace, picture, memoryPicture, scheduleCsv, calibration;
 };
 
-int refuse(const std::string &problem) {
-  std::fprintf(stderr, "gpucc simulate: %s\n", problem.c_str());
-  return 2;
-}
-
 /// "77=1.2": rank 77 computes 1.2 times slower.
 std::string readStragglers(Arguments &a) {
   for (const std::string &text : a.stragglers) {

@@ -8,47 +8,26 @@ namespace gpucc::tool {
 
 using namespace workload;
 
-void WorkloadOptions::declare(CLI::App &app, bool needsWorkload) {
-  auto *w =
-      app.add_option("--workload,-w", workloadName,
-                     "a model by name (llama-3-8b, gpt-3-175b, ...; a wrong name lists all) or "
-                     "a workload.yaml");
-  if (needsWorkload)
-    w->required();
+void WorkloadOptions::declare(CLI::App &app) {
+  app.add_option("--workload,-w", workloadName,
+                 "a model by name (llama-3-8b, gpt-3-175b, ...; a wrong name lists all) or "
+                 "a workload.yaml")
+      ->required();
   app.add_option("--machine,-m", machineName,
                  "a machine by name (h100, a100-80gb, ...) or a machine.yaml")
       ->capture_default_str();
   app.add_option("--gpus,-n", gpus, "scale the machine's node to so many GPUs")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 20));
   app.add_option("--global-batch,-b", globalBatch, "sequences per step")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 30));
   app.add_option("--sequence,-s", sequence, "tokens per sequence (default: the workload's)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1 << 30));
   app.add_option("--layout,-l", layoutFile, "a layout.yaml, as `gpucc plan --export` writes");
   app.add_option("--pin", pinTexts,
                  "keys of layout.yaml: tp=8,pp=4,schedule=zb-v,recipe.precision=f8");
 }
 
 namespace {
-
-/// Keys that a layout file gives (top level and one section deep).
-std::set<std::string> keysOf(const std::string &text) {
-  std::set<std::string> keys;
-  std::string section;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = std::min(text.find('\n', at), text.size());
-    std::string line = text.substr(at, end - at);
-    at = end + 1;
-    size_t first = line.find_first_not_of(' '), colon = line.find(':');
-    if (first == std::string::npos || line[first] == '#' || colon == std::string::npos)
-      continue;
-    std::string key = line.substr(first, colon - first);
-    if (first == 0)
-      section = key;
-    keys.insert(first == 0 ? key : section + "." + key);
-  }
-  return keys;
-}
 
 template <typename T> std::string take(const std::variant<T, std::string> &from, T &to) {
   if (const std::string *problem = std::get_if<std::string>(&from))
@@ -64,10 +43,9 @@ std::string WorkloadOptions::load() {
   if (problem.empty())
     problem = take(cost::loadMachine(machineName, static_cast<int>(gpus)), machine);
   if (problem.empty() && !layoutFile.empty()) {
-    problem = take(loadLayout(layoutFile), layout);
-    std::ifstream file(layoutFile);
-    std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    pinned = keysOf(text);
+    std::vector<std::string> keys;
+    problem = take(loadLayout(layoutFile, &keys), layout);
+    pinned.insert(keys.begin(), keys.end());
   }
   if (!problem.empty())
     return problem;
@@ -93,6 +71,11 @@ std::string WorkloadOptions::load() {
   if (halfOnly && !pinned.count("recipe.precision"))
     layout.recipe.precision = Precision::F16;
   return workload.check();
+}
+
+int refuse(const std::string &problem) {
+  std::fprintf(stderr, "gpucc: %s\n", problem.c_str());
+  return 2;
 }
 
 } // namespace gpucc::tool

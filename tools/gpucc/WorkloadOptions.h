@@ -25,10 +25,13 @@ struct WorkloadOptions {
   workload::Layout layout;      ///< defaults, then the file, then pins
   std::set<std::string> pinned; ///< keys that the file or a pin gave
 
-  void declare(CLI::App &app, bool needsWorkload = true);
+  void declare(CLI::App &app);
   /// Loads everything; empty when fine.
   std::string load();
 };
+
+/// Says what is wrong on stderr; returns the exit code of bad input.
+int refuse(const std::string &problem);
 
 } // namespace gpucc::tool
 #endif // GPUCC_TOOLS_GPUCC_WORKLOADOPTIONS_H

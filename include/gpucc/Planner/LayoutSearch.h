@@ -7,9 +7,9 @@
 // How: a *mesh* (degrees and micro-batch) has a bound that no schedule, ZeRO stage or recomputation
 // undercuts: its compute spread evenly over the pipeline. Meshes are opened in the order of their
 // bounds; inside one, recomputation is the least that fits (time grows and memory falls along each
-// chain of choices), found by bisection. The search ends when the next bound is no better than the worst
-// of the answers to keep: then the best is proved. A budget of work (counted, not timed: the same
-// answer every time) ends it earlier; the gap to the smallest unopened bound is then reported.
+// chain of choices), found by bisection. The search ends when the next bound is no better than the
+// worst of the answers to keep: then the best is proved. A budget of work (counted, not timed: the
+// same answer every time) ends it earlier; the gap to the smallest unopened bound is then reported.
 //
 // Example: Llama 3 8B on 64 H100, global batch 128: the answer, what the next best lose, why "TP 8
 // with pipeline" was not chosen and what would have to change.
@@ -59,7 +59,8 @@ struct SearchResult {
   std::vector<Popular> popular; ///< judged after the search
   double lowerBound = 0;        ///< seconds; equal to the best's when proved
   double gap = 0;               ///< best / lowerBound - 1
-  bool proved = false;
+  bool proved = false;          ///< nothing of the space is faster
+  bool exhausted = false;       ///< ... as far as long pipelines, timed in part and continued, tell
   int64_t meshes = 0, openedMeshes = 0, costed = 0, bounded = 0, work = 0;
 };
 
