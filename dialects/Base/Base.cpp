@@ -1,7 +1,9 @@
 //===- Base.cpp - attributes that several dialects share ------------------===//
 #include "dialects/Base/Base.h"
+#include "dialects/Base/ModuleAttrs.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -37,9 +39,8 @@ Attribute StateAttr::parse(AsmParser &parser, Type) {
       trainable = word == "true";
       return success();
     }
-    return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
-      return parser.parseInteger(start.emplace_back());
-    });
+    return parser.parseCommaSeparatedList(
+        AsmParser::Delimiter::Square, [&] { return parser.parseInteger(start.emplace_back()); });
   };
   FailureOr<StateRole> role = failure();
   if (parser.parseLess() || failed(role = FieldParser<StateRole>::parse(parser)))
@@ -121,8 +122,16 @@ static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr, St
   }
   if (name == stateAttr)
     return isa<StateAttr>(attr.getValue()) ? success() : wrong("a #base.state");
-  if (name == aliasAttr)
-    return isa<IntegerAttr>(attr.getValue()) ? success() : wrong("the index of an argument");
+  if (name == aliasAttr) {
+    auto alias = dyn_cast<IntegerAttr>(attr.getValue());
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    int64_t arguments = function ? function.getNumArguments() : 0;
+    bool fits = alias && alias.getType().isSignlessInteger(64) && alias.getInt() >= 0 &&
+                alias.getInt() < arguments;
+    return fits ? success()
+                : wrong("the index of an argument as i64, of which there are " +
+                        std::to_string(arguments));
+  }
   if (name == sourceNameAttr || name == weightAttr)
     return isa<StringAttr>(attr.getValue()) ? success() : wrong("a string");
   if (name == sourceShapeAttr)
@@ -150,6 +159,17 @@ LogicalResult BaseDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   StringRef name = attr.getName();
   if (name == profileAttr && !isa<ProfileAttr>(attr.getValue()))
     return op->emitOpError() << "'" << name << "' must be a #base.profile";
+  if (name == microBatchesAttr || name == accumulateAttr || name == labelClassesAttr) {
+    auto number = dyn_cast<IntegerAttr>(attr.getValue());
+    int64_t least = name == labelClassesAttr ? 0 : 1;
+    if (!number || number.getInt() < least)
+      return op->emitOpError() << "'" << name << "' is " << attr.getValue()
+                               << "; expected a number of at least " << least;
+  }
+  if (name == ignoredLabelAttr && !isa<IntegerAttr>(attr.getValue()))
+    return op->emitOpError() << "'" << name << "' must be an integer";
+  if (name == batchAttr && !isa<StringAttr>(attr.getValue()))
+    return op->emitOpError() << "'" << name << "' must be a string";
   if ((name == segmentAttr || name == nameAttr) && !isa<StringAttr>(attr.getValue()))
     return op->emitOpError() << "'" << name << "' must be a string";
   return success();

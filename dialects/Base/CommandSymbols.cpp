@@ -6,11 +6,12 @@
 //
 //   sched.buffer @t scratch 64
 //   sched.copy <@t, 32, 64> to <@u, 0, 64> {...}
-//     error: (V2) reaches to byte 96 of buffer @t, which has 64
+//     error: (V2) touches bytes [32, 96) of buffer @t, which has 64
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Base/Commands.h"
 #include "gpucc/Support/Types.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -19,17 +20,21 @@ using namespace gpucc::base;
 LogicalResult base::verifyViews(Operation *op, ArrayRef<ViewAttr> views,
                                 const ProgramFacts &facts) {
   for (ViewAttr view : views) {
-    Operation *buffer = SymbolTable::lookupSymbolIn(facts.program, view.getBuffer());
+    Operation *buffer = facts.symbols->lookupSymbolIn(facts.program, view.getBuffer());
     std::optional<int64_t> bytes = buffer ? facts.bytesOf(buffer) : std::nullopt;
     if (!bytes)
       return op->emitOpError() << "(V1) touches " << view.getBuffer() << ", which "
                                << (buffer ? "is no buffer" : "the program does not declare")
                                << "; declare it as a buffer of the program";
-    int64_t end = view.getOffset() + view.getBytes();
-    if (view.getOffset() < 0 || view.getBytes() < 0 || end > *bytes) {
-      InFlightDiagnostic error = op->emitOpError()
-                                 << "(V2) touches bytes [" << view.getOffset() << ", " << end
-                                 << ") of buffer " << view.getBuffer() << ", which has " << *bytes;
+    int64_t offset = view.getOffset(), size = view.getBytes();
+    if (offset < 0 || size < 0 || offset > *bytes || size > *bytes - offset) {
+      InFlightDiagnostic error = op->emitOpError() << "(V2) touches ";
+      // The sum of two numbers that are no sizes may be no i64.
+      if (std::optional<int64_t> end = llvm::checkedAdd(offset, size))
+        error << "bytes [" << offset << ", " << *end << ")";
+      else
+        error << size << " bytes from byte " << offset << " on";
+      error << " of buffer " << view.getBuffer() << ", which has " << *bytes;
       error.attachNote(buffer->getLoc())
           << "the buffer is declared here; a view lies inside one slot";
       return error;
@@ -74,6 +79,14 @@ LogicalResult base::verifyCommandUses(Operation *op, ArrayRef<Access> accesses,
   return success();
 }
 
+/// Bytes of `parts` times `count` elements; none where that is no size.
+static std::optional<int64_t> bytesOf(DType dtype, int64_t count, int64_t parts) {
+  std::optional<int64_t> elements = llvm::checkedMul(count, parts);
+  if (!elements || *elements < 0 || !llvm::checkedMul(*elements, int64_t(bitWidth(dtype))))
+    return std::nullopt;
+  return byteSize(dtype, *elements);
+}
+
 LogicalResult base::verifyCollectiveUses(Operation *op, const CollectiveFacts &collective,
                                          const ProgramFacts &facts) {
   if (failed(verifyAxes(op, collective.axes.getValue(), facts, "(C5) runs over")))
@@ -87,13 +100,17 @@ LogicalResult base::verifyCollectiveUses(Operation *op, const CollectiveFacts &c
   bool scatters = collective.kind == "reduce_scatter" || collective.kind == "all_to_all";
   bool gathers = collective.kind == "all_gather" || collective.kind == "all_to_all";
   auto holds = [&](std::optional<ViewAttr> view, bool manyParts, StringRef what) -> LogicalResult {
-    int64_t elements = collective.count * (manyParts ? members : 1);
-    int64_t bytes = elements < 0 ? -1 : byteSize(*toDType(collective.type), elements);
+    std::optional<int64_t> bytes =
+        bytesOf(*toDType(collective.type), collective.count, manyParts ? members : 1);
     if (!view || view->getBytes() == bytes)
       return success();
-    return op->emitOpError() << "(C6) " << what << " view has " << view->getBytes() << " bytes; "
-                             << collective.kind << " of count " << collective.count << " among "
-                             << members << " members moves " << bytes << " bytes there";
+    InFlightDiagnostic error = op->emitOpError()
+                               << "(C6) " << what << " view has " << view->getBytes() << " bytes; "
+                               << collective.kind << " of count " << collective.count << " among "
+                               << members << " members moves ";
+    if (bytes)
+      return error << *bytes << " bytes there";
+    return error << "no number of bytes that an i64 holds";
   };
   if (failed(holds(collective.input, scatters, "the input")))
     return failure();
@@ -117,7 +134,7 @@ LogicalResult base::verifyScriptUses(Operation *op, ArrayAttr segments, const Pr
                                      StringRef segmentOp) {
   for (Attribute a : segments) {
     auto name = dyn_cast<FlatSymbolRefAttr>(a);
-    Operation *segment = name ? SymbolTable::lookupSymbolIn(facts.program, name) : nullptr;
+    Operation *segment = name ? facts.symbols->lookupSymbolIn(facts.program, name) : nullptr;
     if (!segment || segment->getName().getStringRef() != segmentOp)
       return op->emitOpError() << "(C2) runs " << a
                                << ", which is no segment of the program; name one as @segment";

@@ -2,6 +2,7 @@
 #include "dialects/Base/Commands.h"
 #include "gpucc/Support/Types.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -14,6 +15,13 @@ unsigned base::numLibraryOperands(StringRef kind) {
       .Cases({"matmul", "conv", "conv_backward_data", "conv_backward_weights"}, 3)
       .Cases({"reorder", "pool_max", "pool_average", "pool_average_include_padding"}, 2)
       .Default(0);
+}
+
+std::optional<int64_t> base::endOf(int64_t offset, int64_t rows, int64_t pitch, int64_t bytes) {
+  if (offset < 0 || rows < 1 || pitch < 0 || bytes < 0)
+    return std::nullopt;
+  std::optional<int64_t> last = llvm::checkedMulAdd(rows - 1, pitch, offset);
+  return last ? llvm::checkedAdd(*last, bytes) : std::nullopt;
 }
 
 SmallVector<Access> base::launchAccesses(ArrayAttr views, StringRef letters) {
@@ -34,10 +42,16 @@ SmallVector<Access> base::libraryAccesses(ArrayAttr operands, DictionaryAttr con
   return result;
 }
 
-/// Tensors of types that have an encoding in the plan.
+/// Tensors of types that have an encoding in the plan, and of a size that an i64 holds.
 static bool isKnownTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && toDType(tensor.getElementType());
+  auto dtype = tensor ? toDType(tensor.getElementType()) : std::nullopt;
+  if (!dtype || !tensor.hasStaticShape())
+    return false;
+  std::optional<int64_t> bits = bitWidth(*dtype);
+  for (int64_t size : tensor.getShape())
+    bits = bits ? llvm::checkedMul(*bits, size) : std::nullopt;
+  return bits.has_value();
 }
 static int64_t byteSizeOf(Type type) {
   auto tensor = cast<RankedTensorType>(type);
@@ -70,17 +84,23 @@ static LogicalResult verifyOperand(Operation *op, OperandAttr operand, const Twi
                              << " strides; give a static tensor of numbers, and one stride per "
                                 "dimension or none";
   DType dtype = *toDType(type.getElementType());
-  int64_t last = 0;
-  for (auto [size, stride] : llvm::zip(type.getShape(), strides))
-    last += (size - 1) * stride;
   int64_t elements = type.getNumElements();
-  int64_t needed = byteSize(dtype, strides.empty() || elements == 0 ? elements : last + 1);
-  if (llvm::any_of(strides, [](int64_t s) { return s < 0; }) ||
-      needed > operand.getView().getBytes())
-    return op->emitOpError() << "(C3) " << what << " needs " << needed << " bytes for " << type
-                             << " with strides [" << strides << "]; its view holds "
-                             << operand.getView().getBytes() << ", and strides are at least 0";
-  return success();
+  std::optional<int64_t> needed = elements; // elements, then bits, then bytes
+  if (!strides.empty() && elements > 0) {
+    needed = 1;
+    for (auto [size, stride] : llvm::zip(type.getShape(), strides))
+      needed = needed ? endOf(*needed, size, stride, 0) : std::nullopt;
+  }
+  needed = needed ? llvm::checkedMul(*needed, int64_t(bitWidth(dtype))) : std::nullopt;
+  if (needed && (*needed + 7) / 8 <= operand.getView().getBytes())
+    return success();
+  InFlightDiagnostic error = op->emitOpError() << "(C3) " << what << " needs ";
+  if (needed)
+    error << (*needed + 7) / 8;
+  else
+    error << "no number of";
+  return error << " bytes for " << type << " with strides [" << strides << "]; its view holds "
+               << operand.getView().getBytes() << ", and strides are at least 0";
 }
 
 /// (C4) of a library call.
@@ -132,12 +152,15 @@ LogicalResult base::verifyLibraryCall(Operation *op, StringRef kind, ArrayAttr o
 LogicalResult base::verifyCopy(Operation *op, ViewAttr source, ViewAttr destination, int64_t bytes,
                                int64_t rows, int64_t sourcePitch, int64_t destinationPitch) {
   auto fits = [&](ViewAttr view, int64_t pitch, StringRef what) -> LogicalResult {
-    int64_t last = (rows - 1) * pitch + bytes;
-    if (rows >= 1 && bytes >= 0 && last <= view.getBytes())
+    std::optional<int64_t> last = endOf(0, rows, pitch, bytes);
+    if (last && *last <= view.getBytes())
       return success();
-    return op->emitOpError() << "(C1) the " << what << " view holds " << view.getBytes()
-                             << " bytes; " << rows << " rows of " << bytes << " bytes at pitch "
-                             << pitch << " need " << last;
+    InFlightDiagnostic error =
+        op->emitOpError() << "(C1) the " << what << " view holds " << view.getBytes() << " bytes; "
+                          << rows << " rows of " << bytes << " bytes at pitch " << pitch;
+    if (last)
+      return error << " need " << *last;
+    return error << " are no piece of memory: at least one row, bytes and pitch not negative";
   };
   if (failed(fits(source, sourcePitch, "source")))
     return failure();
@@ -156,9 +179,9 @@ LogicalResult base::verifyFill(Operation *op, ViewAttr destination, int64_t patt
 LogicalResult base::verifyCollective(Operation *op, const CollectiveFacts &facts) {
   StringRef kind = facts.kind;
   bool pair = kind == "send" || kind == "recv", hasAxes = !facts.axes.empty();
-  bool known = pair || llvm::is_contained({"all_reduce", "all_gather", "reduce_scatter",
-                                           "all_to_all", "permute"},
-                                          kind);
+  bool known =
+      pair || llvm::is_contained(
+                  {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "permute"}, kind);
   if (!known)
     return op->emitOpError() << "(C1) kind '" << kind
                              << "' is not all_reduce, all_gather, reduce_scatter, all_to_all, "
@@ -169,7 +192,8 @@ LogicalResult base::verifyCollective(Operation *op, const CollectiveFacts &facts
                                  : kind == "recv" ? "an output only"
                                                   : "an input and an output");
   if (hasAxes == facts.hasPeerStage || pair != facts.hasPeerStage)
-    return op->emitOpError() << "(C3) give mesh axes to a collective, a peer stage to send and recv";
+    return op->emitOpError()
+           << "(C3) give mesh axes to a collective, a peer stage to send and recv";
   if (!toDType(facts.type) || !llvm::is_contained({"sum", "max", "min", "mean"}, facts.reduce))
     return op->emitOpError() << "(C4) reduces " << facts.type << " by '" << facts.reduce
                              << "'; give a type of numbers, and sum, max, min or mean";
@@ -195,7 +219,7 @@ static LogicalResult verifySource(Operation *op, const TensorFacts &facts) {
   if (facts.sourceShape) {
     fine &= facts.sourceName && shape.size() == own.size() && base.size() == own.size();
     for (size_t d = 0; fine && d < own.size(); ++d)
-      fine = base[d] >= 0 && base[d] + own[d] <= shape[d];
+      fine = base[d] >= 0 && base[d] <= shape[d] && own[d] <= shape[d] - base[d];
   }
   if (fine)
     return success();
@@ -242,10 +266,14 @@ LogicalResult base::verifyInitialize(Operation *op, bool hasValue, bool hasKey, 
 LogicalResult base::verifyProgram(Operation *op, ArrayAttr mesh, ArrayRef<int64_t> shape,
                                   int64_t stage) {
   llvm::SmallDenseSet<Attribute> axes(mesh.begin(), mesh.end());
-  if (mesh.size() != shape.size() || axes.size() != mesh.size() ||
-      llvm::any_of(shape, [](int64_t size) { return size < 1; }))
+  std::optional<int64_t> ranks = 1;
+  for (int64_t size : shape)
+    ranks = ranks && size >= 1 ? llvm::checkedMul(*ranks, size) : std::nullopt;
+  if (mesh.size() != shape.size() || axes.size() != mesh.size() || !ranks || *ranks > maxRanks)
     return op->emitOpError() << "(C1) has a mesh of axes " << mesh << " with sizes [" << shape
-                             << "]; give one size of at least 1 per axis, and each axis once";
+                             << "]; give one size of at least 1 per axis, and each axis once, for "
+                                "at most "
+                             << maxRanks << " ranks";
   if (stage < 0)
     return op->emitOpError() << "(C2) is stage " << stage << "; stages count from 0";
   return success();

@@ -14,6 +14,9 @@
 
 namespace gpucc::base {
 
+/// Greatest number of a stage's ranks: a rank's number is a u32 in plan files.
+inline constexpr int64_t maxRanks = int64_t(1) << 31;
+
 /// One view that a command touches.
 struct Access {
   ViewAttr view;
@@ -22,6 +25,10 @@ struct Access {
 
 /// Operands that a library call of this kind takes, 0 for an unknown kind.
 unsigned numLibraryOperands(llvm::StringRef kind);
+
+/// offset + (rows - 1) * pitch + bytes, where `rows` pieces of `bytes` bytes end that lie `pitch`
+/// apart; none when a number is below what it can be or the end is no i64.
+std::optional<int64_t> endOf(int64_t offset, int64_t rows, int64_t pitch, int64_t bytes);
 
 /// Accesses from parallel lists of views and letters; library operands are read but for the last.
 llvm::SmallVector<Access> launchAccesses(mlir::ArrayAttr views, llvm::StringRef letters);
@@ -71,6 +78,9 @@ llvm::LogicalResult verifyProgram(mlir::Operation *op, mlir::ArrayAttr mesh,
 // And with the program around it (CommandSymbols.cpp).
 struct ProgramFacts {
   mlir::Operation *program = nullptr;
+  /// The tables that the verification of the program has made already: a look-up through them does
+  /// not walk the program.
+  mlir::SymbolTableCollection *symbols = nullptr;
   mlir::ArrayAttr mesh;
   llvm::ArrayRef<int64_t> shape;
   /// Bytes of one slot when the op declares a buffer.
@@ -98,10 +108,10 @@ llvm::LogicalResult verifyScriptUses(mlir::Operation *op, mlir::ArrayAttr segmen
 // And with the module around the program (ModuleSymbols.cpp).
 /// The kernel exists and has one view per view of the launch, of its size.
 llvm::LogicalResult verifyKernel(mlir::Operation *op, mlir::FlatSymbolRefAttr kernel,
-                                 mlir::ArrayAttr views, mlir::ModuleOp module);
+                                 mlir::ArrayAttr views, const mlir::SymbolTable &module);
 /// The key is an entry of the weight table, of the element type that plans can read.
 llvm::LogicalResult verifyWeight(mlir::Operation *op, mlir::FlatSymbolRefAttr key,
-                                 mlir::ModuleOp module);
+                                 const mlir::SymbolTable &module);
 /// A program as far as others of the module must agree with it.
 struct ProgramShape {
   mlir::Operation *program;
@@ -124,13 +134,14 @@ llvm::LogicalResult verifyModuleSymbols(mlir::ModuleOp module) {
   }
   if (failed(verifyStages(programs)))
     return llvm::failure();
+  mlir::SymbolTable symbols(module);
   mlir::WalkResult outcome = module.walk([&](mlir::Operation *op) {
     bool fine = true;
     if (auto launch = mlir::dyn_cast<LaunchOp>(op))
-      fine = succeeded(verifyKernel(op, launch.getKernelAttr(), launch.getViews(), module));
+      fine = succeeded(verifyKernel(op, launch.getKernelAttr(), launch.getViews(), symbols));
     else if (auto initialize = mlir::dyn_cast<InitializeOp>(op);
              initialize && initialize.getKeyAttr())
-      fine = succeeded(verifyWeight(op, initialize.getKeyAttr(), module));
+      fine = succeeded(verifyWeight(op, initialize.getKeyAttr(), symbols));
     else if (auto collective = mlir::dyn_cast<CollectiveOp>(op);
              collective && collective.getPeerStage()) {
       auto peer = static_cast<int64_t>(*collective.getPeerStage());
@@ -150,13 +161,14 @@ llvm::LogicalResult verifyModuleSymbols(mlir::ModuleOp module) {
 
 #include "dialects/Base/CommandsInterfaces.h.inc"
 
-/// Defines the members of one dialect's command ops by the functions above. The dialect has defined
-/// `verifyStream(Operation *)`: what it asks of a command's stream.
+/// Defines the members of one dialect's command ops by the functions above.
 #define GPUCC_DEFINE_COMMANDS                                                                      \
-  template <typename Op> static base::ProgramFacts programOf(Op op) {                              \
+  template <typename Op>                                                                           \
+  static base::ProgramFacts programOf(Op op, SymbolTableCollection &symbols) {                     \
     auto program = op->template getParentOfType<ProgramOp>();                                      \
     base::ProgramFacts facts;                                                                      \
     facts.program = program;                                                                       \
+    facts.symbols = &symbols;                                                                      \
     facts.mesh = program.getMesh();                                                                \
     facts.shape = program.getMeshShape();                                                          \
     facts.bytesOf = [](Operation *o) -> std::optional<int64_t> {                                   \
@@ -167,12 +179,11 @@ llvm::LogicalResult verifyModuleSymbols(mlir::ModuleOp module) {
   }                                                                                                \
   /* A command outside a program has no symbols to look up. */                                     \
   template <typename Op>                                                                           \
-  static LogicalResult verifyUses(Op op, std::optional<ArrayAttr> scalars = std::nullopt) {        \
+  static LogicalResult verifyUses(Op op, SymbolTableCollection &symbols,                           \
+                                  std::optional<ArrayAttr> scalars = std::nullopt) {               \
     if (!op->template getParentOfType<ProgramOp>())                                                \
       return op.emitOpError() << "stands outside a program";                                       \
-    if (failed(verifyStream(op)))                                                                  \
-      return failure();                                                                            \
-    return base::verifyCommandUses(op, op.getAccesses(), scalars, programOf(op));                  \
+    return base::verifyCommandUses(op, op.getAccesses(), scalars, programOf(op, symbols));         \
   }                                                                                                \
   static base::CollectiveFacts factsOf(CollectiveOp op) {                                          \
     return {op.getKind(),                                                                          \
@@ -198,8 +209,8 @@ llvm::LogicalResult verifyModuleSymbols(mlir::ModuleOp module) {
   LogicalResult LaunchOp::verify() {                                                               \
     return base::verifyLaunch(*this, getViews(), getAccess(), getScalars());                       \
   }                                                                                                \
-  LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &) {                              \
-    return verifyUses(*this, getScalars());                                                        \
+  LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {                       \
+    return verifyUses(*this, symbols, getScalars());                                               \
   }                                                                                                \
   SmallVector<base::Access> LibraryCallOp::getAccesses() {                                         \
     return base::libraryAccesses(getArgs(), getConfig());                                          \
@@ -207,8 +218,8 @@ llvm::LogicalResult verifyModuleSymbols(mlir::ModuleOp module) {
   LogicalResult LibraryCallOp::verify() {                                                          \
     return base::verifyLibraryCall(*this, getKind(), getArgs(), getConfig());                      \
   }                                                                                                \
-  LogicalResult LibraryCallOp::verifySymbolUses(SymbolTableCollection &) {                         \
-    return verifyUses(*this);                                                                      \
+  LogicalResult LibraryCallOp::verifySymbolUses(SymbolTableCollection &symbols) {                  \
+    return verifyUses(*this, symbols);                                                             \
   }                                                                                                \
   SmallVector<base::Access> CopyOp::getAccesses() {                                                \
     return {{getSource(), true, false}, {getDestination(), false, true}};                          \
@@ -217,12 +228,16 @@ llvm::LogicalResult verifyModuleSymbols(mlir::ModuleOp module) {
     return base::verifyCopy(*this, getSource(), getDestination(), getBytes(), getRows(),           \
                             getSourcePitch(), getDestinationPitch());                              \
   }                                                                                                \
-  LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &) { return verifyUses(*this); }    \
+  LogicalResult CopyOp::verifySymbolUses(SymbolTableCollection &symbols) {                         \
+    return verifyUses(*this, symbols);                                                             \
+  }                                                                                                \
   SmallVector<base::Access> FillOp::getAccesses() { return {{getDestination(), false, true}}; }    \
   LogicalResult FillOp::verify() {                                                                 \
     return base::verifyFill(*this, getDestination(), getPatternSize());                            \
   }                                                                                                \
-  LogicalResult FillOp::verifySymbolUses(SymbolTableCollection &) { return verifyUses(*this); }    \
+  LogicalResult FillOp::verifySymbolUses(SymbolTableCollection &symbols) {                         \
+    return verifyUses(*this, symbols);                                                             \
+  }                                                                                                \
   SmallVector<base::Access> CollectiveOp::getAccesses() {                                          \
     SmallVector<base::Access> result;                                                              \
     if (getInput())                                                                                \
@@ -232,27 +247,27 @@ llvm::LogicalResult verifyModuleSymbols(mlir::ModuleOp module) {
     return result;                                                                                 \
   }                                                                                                \
   LogicalResult CollectiveOp::verify() { return base::verifyCollective(*this, factsOf(*this)); }   \
-  LogicalResult CollectiveOp::verifySymbolUses(SymbolTableCollection &) {                          \
-    if (failed(verifyUses(*this)))                                                                 \
+  LogicalResult CollectiveOp::verifySymbolUses(SymbolTableCollection &symbols) {                   \
+    if (failed(verifyUses(*this, symbols)))                                                        \
       return failure();                                                                            \
-    return base::verifyCollectiveUses(*this, factsOf(*this), programOf(*this));                    \
+    return base::verifyCollectiveUses(*this, factsOf(*this), programOf(*this, symbols));           \
   }                                                                                                \
   LogicalResult TensorOp::verify() { return base::verifyTensor(*this, factsOf(*this)); }           \
-  LogicalResult TensorOp::verifySymbolUses(SymbolTableCollection &) {                              \
+  LogicalResult TensorOp::verifySymbolUses(SymbolTableCollection &symbols) {                       \
     if (!(*this)->getParentOfType<ProgramOp>())                                                    \
       return emitOpError() << "stands outside a program";                                          \
-    return base::verifyTensorUses(*this, factsOf(*this), programOf(*this));                        \
+    return base::verifyTensorUses(*this, factsOf(*this), programOf(*this, symbols));               \
   }                                                                                                \
   LogicalResult InitializeOp::verify() {                                                           \
     return base::verifyInitialize(*this, getValue().has_value(), getKey().has_value(), getType(),  \
                                   getView(), getSlices());                                         \
   }                                                                                                \
-  LogicalResult InitializeOp::verifySymbolUses(SymbolTableCollection &) {                          \
+  LogicalResult InitializeOp::verifySymbolUses(SymbolTableCollection &symbols) {                   \
     if (!(*this)->getParentOfType<ProgramOp>())                                                    \
       return emitOpError() << "stands outside a program";                                          \
-    if (failed(base::verifyViews(*this, {getView()}, programOf(*this))))                           \
+    if (failed(base::verifyViews(*this, {getView()}, programOf(*this, symbols))))                  \
       return failure();                                                                            \
-    return base::verifySlices(*this, getSlices(), programOf(*this));                               \
+    return base::verifySlices(*this, getSlices(), programOf(*this, symbols));                      \
   }                                                                                                \
   LogicalResult RankConstantOp::verify() {                                                         \
     if (getView().getBytes() == 8)                                                                 \
@@ -260,20 +275,20 @@ llvm::LogicalResult verifyModuleSymbols(mlir::ModuleOp module) {
     return emitOpError() << "(C1) writes an i64 into " << getView().getBytes()                     \
                          << " bytes; give it a view of 8";                                         \
   }                                                                                                \
-  LogicalResult RankConstantOp::verifySymbolUses(SymbolTableCollection &) {                        \
+  LogicalResult RankConstantOp::verifySymbolUses(SymbolTableCollection &symbols) {                 \
     if (!(*this)->getParentOfType<ProgramOp>())                                                    \
       return emitOpError() << "stands outside a program";                                          \
-    if (failed(base::verifyViews(*this, {getView()}, programOf(*this))))                           \
+    if (failed(base::verifyViews(*this, {getView()}, programOf(*this, symbols))))                  \
       return failure();                                                                            \
-    return base::verifyRankValue(*this, getValue(), programOf(*this));                             \
+    return base::verifyRankValue(*this, getValue(), programOf(*this, symbols));                    \
   }                                                                                                \
   LogicalResult ScriptOp::verify() {                                                               \
     return base::verifyScript(*this, getSegments(), getSlots());                                   \
   }                                                                                                \
-  LogicalResult ScriptOp::verifySymbolUses(SymbolTableCollection &) {                              \
+  LogicalResult ScriptOp::verifySymbolUses(SymbolTableCollection &symbols) {                       \
     if (!(*this)->getParentOfType<ProgramOp>())                                                    \
       return emitOpError() << "stands outside a program";                                          \
-    return base::verifyScriptUses(*this, getSegments(), programOf(*this),                          \
+    return base::verifyScriptUses(*this, getSegments(), programOf(*this, symbols),                 \
                                   SegmentOp::getOperationName());                                  \
   }                                                                                                \
   LogicalResult ProgramOp::verify() {                                                              \

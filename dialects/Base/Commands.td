@@ -88,7 +88,8 @@ class LibraryCommand<Dialect d, dag extra> : Command<d, "library_call"> {
 class CopyCommand<Dialect d, dag extra> : Command<d, "copy"> {
   let summary = "copies rows of bytes";
   let description = [{
-    Constraints: (C1) both views hold `rows` rows at their pitches.
+    Constraints: (C1) both views hold `rows` rows at their pitches; at least one row, bytes and pitches
+    not negative.
   }];
   let arguments = !con((ins Base_View:$source, Base_View:$destination, I64Attr:$bytes,
                         DefaultValuedAttr<I64Attr, "1">:$rows,
@@ -111,8 +112,10 @@ class CollectiveCommand<Dialect d, dag extra> : Command<d, "collective"> {
   let summary = "a collective operation";
   let description = [{
     `kind`: all_reduce, all_gather, reduce_scatter, all_to_all, permute over the mesh `axes` of the
-    program's stage; send and recv to and from stage `peer_stage`, member `peer`. `count` and the
-    layout are those of the plan's CollectiveKind (members one behind the other).
+    program's stage; send and recv to and from stage `peer_stage`, member `peer`. `channel` numbers the
+    value that the pair hands over, on both sides alike: gpucc-verify-plan-collectives tells messages of
+    one size apart by it. `count` and the layout are those of the plan's CollectiveKind (members one
+    behind the other).
 
     Constraints: (C1) `kind` is one of these. (C2) send has an input, recv an output, the rest both.
     (C3) axes are given exactly when there is no peer stage. (C4) `type` is one that plans know, `reduce` is
@@ -123,7 +126,8 @@ class CollectiveCommand<Dialect d, dag extra> : Command<d, "collective"> {
   let arguments = !con((ins StrAttr:$kind, StrArrayAttr:$axes, StrAttr:$reduce, TypeAttr:$type,
                         I64Attr:$count, OptionalAttr<Base_View>:$input, OptionalAttr<Base_View>:$output,
                         OptionalAttr<Base_RankValue>:$peer, OptionalAttr<Base_RankValue>:$source,
-                        OptionalAttr<I64Attr>:$peer_stage, StrAttr:$name), extra);
+                        OptionalAttr<I64Attr>:$peer_stage,
+                        OptionalAttr<I64Attr>:$channel, StrAttr:$name), extra);
   let assemblyFormat = "$kind attr-dict";
 }
 
@@ -141,7 +145,9 @@ class TensorEntry<Dialect d>
     Constraints: (C1) `slices` is empty or has one entry per dimension. (C2) `role` is one of these. (C3)
     `type` and `local` are tensors of one rank and element type that plans know; the view holds `local`.
     (C4) `dims` has one name per dimension. (C5) `source_shape` and `source_base` come with a `source_name`,
-    and the tensor lies inside. (C6) `partial_axes` are axes of the mesh, or "pp".
+    and the tensor lies inside. (C6) `partial_axes` are axes of the mesh, or "pp". With the module (plan):
+    (C7) entries of one name and role agree in element type, rank, `source_name`,
+    `source_shape` and `source_base`.
   }];
   let arguments = (ins StrAttr:$name, StrAttr:$role, TypeAttr:$type, TypeAttr:$local, Base_View:$view,
                        DefaultValuedAttr<I64Attr, "1">:$slots, ArrayAttr:$slices,
@@ -206,9 +212,10 @@ class ProgramEntry<Dialect d> : Op<d, "program", [Symbol, SymbolTable, NoTermina
   let description = [{
     `mesh` names the axes, `mesh_shape` their sizes, of the stage's ranks.
 
-    Constraints: (C1) one size of at least 1 per axis, and no axis twice. (C2) `stage` is at least 0.
-    With the module: (C3) programs of one stage have one mesh, stages have equally many ranks. (C4) stages count
-    up from 0 without gaps.
+    Constraints: (C1) one size of at least 1 per axis, no axis twice, and at most 2^31 ranks. (C2) `stage`
+    is at least 0. With the module: (C3) programs of one stage have one mesh, stages have equally many
+    ranks. (C4) stages count up from 0 without gaps. (C5, plan) programs of one stage declare the same
+    arenas in the same order, equally persistent.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$stage, StrArrayAttr:$mesh,
                        DenseI64ArrayAttr:$mesh_shape, OptionalAttr<Base_Profile>:$profile);

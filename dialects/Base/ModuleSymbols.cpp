@@ -14,8 +14,8 @@ using namespace gpucc;
 using namespace gpucc::base;
 
 LogicalResult base::verifyKernel(Operation *op, FlatSymbolRefAttr kernel, ArrayAttr views,
-                                 ModuleOp module) {
-  Operation *symbol = module.lookupSymbol(kernel.getValue());
+                                 const SymbolTable &module) {
+  Operation *symbol = module.lookup(kernel.getValue());
   auto function = dyn_cast_or_null<FunctionOpInterface>(symbol);
   if (!function || symbol->getName().getStringRef() != "kernel.func")
     return op->emitOpError() << "(C3) runs kernel " << kernel
@@ -39,8 +39,8 @@ LogicalResult base::verifyKernel(Operation *op, FlatSymbolRefAttr kernel, ArrayA
   return error;
 }
 
-LogicalResult base::verifyWeight(Operation *op, FlatSymbolRefAttr key, ModuleOp module) {
-  Operation *symbol = module.lookupSymbol(key.getValue());
+LogicalResult base::verifyWeight(Operation *op, FlatSymbolRefAttr key, const SymbolTable &module) {
+  Operation *symbol = module.lookup(key.getValue());
   if (symbol && symbol->getName().getStringRef() == "graph.weight_data")
     return success();
   return op->emitOpError()

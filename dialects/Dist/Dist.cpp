@@ -128,6 +128,16 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return op->emitOpError() << "'" << scriptsAttr
                                << "' must be an array, per stage, of arrays of #dist.action";
   }
+  if (name == slotsAttr) {
+    auto counts = dyn_cast<ArrayAttr>(attr.getValue());
+    bool fine = counts && llvm::all_of(counts, [](Attribute count) {
+                  auto number = dyn_cast<IntegerAttr>(count);
+                  return number && number.getInt() >= 1;
+                });
+    if (!fine)
+      return op->emitOpError() << "'" << slotsAttr
+                               << "' must be an array, per stage, of numbers of at least 1";
+  }
   return success();
 }
 

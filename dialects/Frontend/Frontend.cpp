@@ -46,6 +46,38 @@ static LogicalResult verifyDims(GraphOp op, StringRef what, StringRef name, Attr
   return success();
 }
 
+/// (C3) and (C4) of frontend.graph for one output; `declared` is null where the file says nothing.
+static LogicalResult verifyOutput(GraphOp op, StringRef name, Attribute dims, Attribute declared) {
+  auto list = dyn_cast<ArrayAttr>(dims);
+  if (!list || !llvm::all_of(list, [](Attribute a) { return isa<StringAttr>(a); }))
+    return op.emitOpError() << "(C3) names of the dimensions of output '" << name
+                            << "' must be an array of strings";
+  if (!declared)
+    return success();
+  auto type = dyn_cast<TypeAttr>(declared);
+  if (!type)
+    return op.emitOpError() << "(C4) output '" << name << "' is declared as " << declared << "; '"
+                            << declaredAttr << "' holds one type per output";
+  auto tensor = dyn_cast<RankedTensorType>(type.getValue());
+  if (tensor && tensor.getRank() != static_cast<int64_t>(list.size()))
+    return op.emitOpError() << "(C4) output '" << name << "' is declared as " << tensor << " with "
+                            << list.size() << " dimension names; give one per dimension";
+  return success();
+}
+
+static LogicalResult verifyOutputs(GraphOp op) {
+  Attribute all = op->getAttr(declaredAttr);
+  auto declared = dyn_cast_or_null<ArrayAttr>(all);
+  if (all && (!declared || declared.size() != op.getOutputs().size()))
+    return op.emitOpError() << "(C4) '" << declaredAttr << "' is " << all << "; expected an array "
+                            << "with one type per output (" << op.getOutputs().size() << ")";
+  for (auto [i, name, dims] : llvm::enumerate(op.getOutputs(), op.getOutputDims()))
+    if (failed(verifyOutput(op, cast<StringAttr>(name).getValue(), dims,
+                            declared ? declared[i] : Attribute())))
+      return failure();
+  return success();
+}
+
 LogicalResult GraphOp::verifyRegions() {
   Block &block = getBody().front();
   if (getInputs().size() != block.getNumArguments() || getDims().size() != getInputs().size())
@@ -63,7 +95,7 @@ LogicalResult GraphOp::verifyRegions() {
     return emitOpError() << "(C3) yields " << yield.getValues().size() << " values, but has "
                          << getOutputs().size() << " output names and " << getOutputDims().size()
                          << " lists of dimension names";
-  return success();
+  return verifyOutputs(*this);
 }
 
 LogicalResult InitializerOp::verify() {

@@ -55,7 +55,9 @@ def GraphOp : Frontend_Op<"graph", [Symbol, IsolatedFromAbove, SingleBlock]> {
     `opsets` gives the version of each domain; the default domain is written `ai.onnx`.
 
     Constraints: (C1) one name and one list of dimension names per argument. (C2) dimension names
-    fit the ranks, and a `?` has a name. (C3) one output name per yielded value.
+    fit the ranks, and a `?` has a name. (C3) one output name and one list of dimension names per yielded
+    value. (C4) `frontend.declared`, where it stands, has one type per output, with as many dimensions as
+    that output has names of them.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$ir_version, DictionaryAttr:$opsets,
                        StrArrayAttr:$inputs, ArrayAttr:$dims, StrArrayAttr:$outputs,

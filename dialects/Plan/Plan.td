@@ -37,7 +37,8 @@ def ArenaOp : Op<Plan_Dialect, "arena", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def BufferOp : Op<Plan_Dialect, "buffer", [Symbol]> {
+def BufferOp
+    : Op<Plan_Dialect, "buffer", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a place in an arena";
   let description = [{
     Slot k begins at offset + (k mod slots) * slot_stride.
@@ -62,7 +63,9 @@ def StreamOp : Op<Plan_Dialect, "stream", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def ProgramOp : ProgramEntry<Plan_Dialect>;
+def ProgramOp : ProgramEntry<Plan_Dialect> {
+  let hasRegionVerifier = 1; // (S1) and (C2) of event_wait, in one pass over the commands
+}
 def SegmentOp : SegmentEntry<Plan_Dialect>;
 def ScriptOp : ScriptEntry<Plan_Dialect>;
 def TensorOp : TensorEntry<Plan_Dialect>;

@@ -148,7 +148,7 @@ LogicalResult verifyOrder(ProgramOp program) {
   return success();
 }
 
-/// Arenas of a stage are numbered in the order of its first program.
+/// (C5) of a program: arenas of a stage are numbered in the order of its first program.
 LogicalResult verifyArenas(ProgramOp program, std::map<int64_t, ProgramOp> &first) {
   ProgramOp other =
       first.try_emplace(static_cast<int64_t>(program.getStage()), program).first->second;
@@ -168,22 +168,35 @@ LogicalResult verifyArenas(ProgramOp program, std::map<int64_t, ProgramOp> &firs
   return error;
 }
 
-/// What all entries of one name and role agree on.
+std::string print(Attribute attr) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attr;
+  return attr ? text : "none";
+}
+
+/// (C7) of a tensor: what all entries of one name and role agree on.
 LogicalResult verifyTensors(ProgramOp program, std::map<std::string, TensorOp> &first) {
   for (auto tensor : program.getOps<TensorOp>()) {
     std::string key = (tensor.getName() + "/" + tensor.getRole()).str();
     TensorOp other = first.try_emplace(key, tensor).first->second;
     auto type = cast<RankedTensorType>(tensor.getType()),
          known = cast<RankedTensorType>(other.getType());
-    if (type.getElementType() == known.getElementType() && type.getRank() == known.getRank() &&
-        tensor.getSourceNameAttr() == other.getSourceNameAttr() &&
-        tensor.getSourceBaseAttr() == other.getSourceBaseAttr())
-      continue;
-    InFlightDiagnostic error = tensor.emitOpError()
-                               << "(C7) '" << tensor.getName() << "' is " << type;
-    error.attachNote(other.getLoc())
-        << "here it is " << known << "; one name and role is one tensor in all programs";
-    return error;
+    auto disagree = [&](const auto &here, const auto &there) -> LogicalResult {
+      InFlightDiagnostic error = tensor.emitOpError()
+                                 << "(C7) '" << tensor.getName() << "' " << here;
+      error.attachNote(other.getLoc())
+          << "here it " << there << "; one name and role is one tensor in all programs";
+      return error;
+    };
+    if (type.getElementType() != known.getElementType() || type.getRank() != known.getRank())
+      return disagree(("is " + print(TypeAttr::get(type))), "is " + print(TypeAttr::get(known)));
+    for (auto [what, here, there] :
+         {std::tuple<StringRef, Attribute, Attribute>{"source_name", tensor.getSourceNameAttr(),
+                                                      other.getSourceNameAttr()},
+          {"source_shape", tensor.getSourceShapeAttr(), other.getSourceShapeAttr()},
+          {"source_base", tensor.getSourceBaseAttr(), other.getSourceBaseAttr()}})
+      if (here != there)
+        return disagree("has " + what.str() + " " + print(here), "has " + print(there));
   }
   return success();
 }

@@ -23,16 +23,14 @@ void SchedDialect::initialize() {
       >();
 }
 
-/// Commands have one order and no streams yet.
-static LogicalResult verifyStream(Operation *) { return success(); }
-
 GPUCC_DEFINE_COMMANDS
 
 LogicalResult BufferOp::verify() {
   auto bytes = static_cast<int64_t>(getBytes()), slots = static_cast<int64_t>(getSlots());
-  if (bytes < 0 || slots < 1)
+  if (!base::endOf(0, slots, bytes, bytes))
     return emitOpError() << "(C1) has " << bytes << " bytes and " << slots
-                         << " slots; bytes are at least 0, slots at least 1";
+                         << " slots; bytes are at least 0, slots at least 1, together less than "
+                            "2^63 bytes";
   if (slots > 1 && getKind() != BufferKind::Io && getKind() != BufferKind::Saved)
     return emitOpError() << "(C2) a " << stringifyBufferKind(getKind()) << " buffer has " << slots
                          << " slots; only io and saved buffers have several";

@@ -46,7 +46,7 @@ def BufferOp : Op<Sched_Dialect, "buffer", [Symbol]> {
   let description = [{
     `bytes` is the size of one slot.
 
-    Constraints: (C1) bytes ≥ 0 and slots ≥ 1. (C2) only io and saved buffers have several slots.
+    Constraints: (C1) bytes ≥ 0 and slots ≥ 1, together less than 2^63 bytes. (C2) only io and saved buffers have several slots.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, BufferKindAttr:$kind, I64Attr:$bytes,
                        DefaultValuedAttr<I64Attr, "1">:$slots);

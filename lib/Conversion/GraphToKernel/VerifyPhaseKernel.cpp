@@ -6,7 +6,7 @@
 // race that no later phase can see.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Graph/Graph.h"
+#include "dialects/Graph/OutsideKernels.h"
 #include "gpucc/Conversion/GraphToKernel/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -21,9 +21,7 @@ using namespace gpucc;
 
 static LogicalResult checkBody(Operation *op) {
   bool isDist = op->getDialect() && op->getDialect()->getNamespace() == "dist";
-  if (isDist || isa<kernel::LaunchOp, graph::ReshapeOp, graph::ConstantOp, graph::WeightOp,
-                    graph::ContractOp, graph::ConvolutionOp, graph::ConvolutionInputGradOp,
-                    graph::ConvolutionFilterGradOp, func::ReturnOp>(op))
+  if (isDist || graph::isOutsideKernels(op) || isa<kernel::LaunchOp, func::ReturnOp>(op))
     return success();
   InFlightDiagnostic error = op->emitOpError() << "is left after kernels were outlined";
   error.attachNote() << (isa<graph::ClusterOp>(op)
@@ -40,14 +38,8 @@ static bool isStoredTo(BlockArgument view) {
   });
 }
 
-static LogicalResult checkKernel(kernel::FuncOp kernel, kernel::LaunchOp launch) {
-  if (!launch) {
-    InFlightDiagnostic error = kernel.emitOpError() << "is launched nowhere";
-    error.attachNote()
-        << "gpucc-outline-kernels makes a kernel with its first launch; drop what is "
-           "not needed";
-    return error;
-  }
+/// One launch calls views inputs that another one calls outputs: each is asked.
+static LogicalResult checkLaunch(kernel::FuncOp kernel, kernel::LaunchOp launch) {
   size_t inputs = launch.getInputs().size();
   for (BlockArgument view : kernel.getBody().getArguments()) {
     bool isOutput = view.getArgNumber() >= inputs, stored = isStoredTo(view);
@@ -56,7 +48,7 @@ static LogicalResult checkKernel(kernel::FuncOp kernel, kernel::LaunchOp launch)
     InFlightDiagnostic error = kernel.emitOpError()
                                << (stored ? "writes" : "never writes") << " view "
                                << view.getArgNumber() << ", which is an "
-                               << (isOutput ? "output" : "input") << " of its launches";
+                               << (isOutput ? "output" : "input") << " of its launch";
     error.attachNote(launch.getLoc()) << "launched here; inputs come first and are read only, "
                                          "outputs are written";
     return error;
@@ -64,11 +56,25 @@ static LogicalResult checkKernel(kernel::FuncOp kernel, kernel::LaunchOp launch)
   return success();
 }
 
+static LogicalResult checkKernel(kernel::FuncOp kernel, ArrayRef<kernel::LaunchOp> launches) {
+  if (launches.empty()) {
+    InFlightDiagnostic error = kernel.emitOpError() << "is launched nowhere";
+    error.attachNote()
+        << "gpucc-outline-kernels makes a kernel with its first launch; drop what is "
+           "not needed";
+    return error;
+  }
+  for (kernel::LaunchOp launch : launches)
+    if (failed(checkLaunch(kernel, launch)))
+      return failure();
+  return success();
+}
+
 namespace {
 struct VerifyPhaseKernelPass : gpucc::impl::VerifyPhaseKernelBase<VerifyPhaseKernelPass> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    llvm::StringMap<kernel::LaunchOp> launches;
+    llvm::StringMap<SmallVector<kernel::LaunchOp>> launches;
     for (auto function : getOperation().getOps<func::FuncOp>())
       for (Block &block : function.getBody())
         for (Operation &op : block) {
@@ -76,11 +82,11 @@ struct VerifyPhaseKernelPass : gpucc::impl::VerifyPhaseKernelBase<VerifyPhaseKer
           if (failed(checkBody(&op)))
             return signalPassFailure();
           if (auto launch = dyn_cast<kernel::LaunchOp>(op))
-            launches.try_emplace(launch.getKernel(), launch);
+            launches[launch.getKernel()].push_back(launch);
         }
     for (auto kernel : getOperation().getOps<kernel::FuncOp>()) {
       ++numChecked;
-      if (failed(checkKernel(kernel, launches.lookup(kernel.getName()))))
+      if (failed(checkKernel(kernel, launches[kernel.getName()])))
         return signalPassFailure();
     }
   }

@@ -23,12 +23,12 @@ struct CommandMaker {
 
   LogicalResult make(StringRef kind, ArrayAttr axes, StringRef reduce, int64_t count,
                      base::RankValueAttr peer = {}, base::RankValueAttr source = {},
-                     IntegerAttr stage = {}) {
+                     IntegerAttr stage = {}, IntegerAttr channel = {}) {
     Type type = op->getNumOperands() ? op->getOperand(0).getType() : op->getResult(0).getType();
     CollectiveOp::create(b, op->getLoc(), b.getStringAttr(kind), axes, b.getStringAttr(reduce),
                          TypeAttr::get(cast<RankedTensorType>(type).getElementType()),
                          b.getI64IntegerAttr(count), operand ? operand->view() : base::ViewAttr(),
-                         result ? result->view() : base::ViewAttr(), peer, source, stage,
+                         result ? result->view() : base::ViewAttr(), peer, source, stage, channel,
                          b.getStringAttr(sourceName(op)));
     return success();
   }
@@ -99,11 +99,11 @@ LogicalResult sched::buildCollective(OpBuilder &b, Operation *op, const Mesh &me
       })
       .Case([&](dist::SendOp o) {
         return make.make("send", b.getArrayAttr({}), "sum", elements(o.getX()), {}, {},
-                         o.getStageAttr());
+                         o.getStageAttr(), o.getChannelAttr());
       })
       .Case([&](dist::RecvOp o) {
         return make.make("recv", b.getArrayAttr({}), "sum", elements(o.getResult()), {}, {},
-                         o.getStageAttr());
+                         o.getStageAttr(), o.getChannelAttr());
       })
       .Default([](Operation *o) { return o->emitOpError() << "is no collective known here"; });
 }

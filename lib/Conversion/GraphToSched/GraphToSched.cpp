@@ -15,6 +15,8 @@
 #include "gpucc/Conversion/GraphToSched/Passes.h"
 
 #include "SegmentBuilder.h"
+#include "dialects/Base/ModuleAttrs.h"
+#include "dialects/Dist/DistScripts.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -42,7 +44,8 @@ SmallVector<Group> groupFunctions(ModuleOp module) {
     auto stageAttr = f->getAttrOfType<IntegerAttr>(dist::stageAttr);
     int64_t stage = stageAttr ? stageAttr.getInt() : 0;
     auto profile = f->getAttrOfType<base::ProfileAttr>(base::profileAttr);
-    auto it = llvm::find_if(groups, [&](Group &g) { return g.stage == stage && g.profile == profile; });
+    auto it =
+        llvm::find_if(groups, [&](Group &g) { return g.stage == stage && g.profile == profile; });
     if (it == groups.end()) {
       groups.push_back({stage, profile, {}});
       it = std::prev(groups.end());
@@ -114,12 +117,15 @@ void addScripts(ProgramBuilder &program, Location loc, const Steps &steps) {
 struct GraphToSchedPass : gpucc::impl::GraphToSchedBase<GraphToSchedPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(dist::verifyScripts(module)))
+      return signalPassFailure();
     Mesh mesh;
     if (dist::MeshOp op = dist::getMesh(module))
       mesh = op.getMesh().toMesh();
     // The axis "pp" counts stages; a stage's ranks lie on the others.
     llvm::erase_if(mesh.axes, [](const MeshAxis &a) { return a.name == dist::stageAxis; });
-    int64_t slots = moduleCount(module, "base.micro_batches") * moduleCount(module, "base.accumulate");
+    int64_t slots =
+        moduleCount(module, base::microBatchesAttr) * moduleCount(module, base::accumulateAttr);
     SmallVector<func::FuncOp> done;
     for (Group &group : groupFunctions(module)) {
       std::string name = "stage" + std::to_string(group.stage);

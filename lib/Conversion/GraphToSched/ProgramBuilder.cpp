@@ -1,5 +1,6 @@
 //===- ProgramBuilder.cpp - buffers and tensor table of one program -------===//
 #include "ProgramBuilder.h"
+#include "dialects/Base/ModuleAttrs.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -121,7 +122,7 @@ void ProgramBuilder::addTensor(const Port &port, StringRef role, Storage storage
 /// Its first dimension is the batch, which micro-batches divide: by name where the model names
 /// both, else by being there.
 bool ProgramBuilder::isBatched(const Port &port) {
-  auto batch = module->getAttrOfType<StringAttr>("base.batch");
+  auto batch = module->getAttrOfType<StringAttr>(base::batchAttr);
   auto dims = port.attrs.getAs<ArrayAttr>(base::dimsAttr);
   if (port.type.getRank() == 0)
     return false;

@@ -2,6 +2,7 @@
 #include "Tables.h"
 
 #include "Commands.h"
+#include "dialects/Base/ModuleAttrs.h"
 #include "gpucc/Support/Types.h"
 
 using namespace mlir;
@@ -175,8 +176,8 @@ private:
         return attr ? attr.getInt() : 0;
       };
       if (t->role == fb::Role::label) {
-        t->classes = number("base.label_classes");
-        t->ignored = number("base.ignored_label");
+        t->classes = number(base::labelClassesAttr);
+        t->ignored = number(base::ignoredLabelAttr);
       }
       plan.tensors.push_back(std::move(t));
     }

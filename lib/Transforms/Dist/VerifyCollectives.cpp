@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Base/Base.h"
+#include "dialects/Dist/DistScripts.h"
 #include "gpucc/Transforms/Dist/CollectiveReplay.h"
 #include "gpucc/Transforms/Dist/Passes.h"
 
@@ -111,6 +112,8 @@ struct VerifyCollectives : gpucc::impl::VerifyCollectivesBase<VerifyCollectives>
     dist::MeshOp meshOp = dist::getMesh(getOperation());
     if (!meshOp)
       return markAllAnalysesPreserved();
+    if (failed(dist::verifyScripts(getOperation())))
+      return signalPassFailure();
     Mesh mesh = meshOp.getMesh().toMesh();
     Queues queues(getOperation(), mesh);
     auto collected = queues.collect();

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Base/Base.h"
+#include "dialects/Dist/DistScripts.h"
 #include "gpucc/Transforms/Dist/Passes.h"
 
 namespace gpucc {
@@ -54,25 +55,37 @@ static LogicalResult checkOp(Operation *op) {
 }
 
 namespace {
-/// Values that functions hand to each other, by key.
+/// Values that functions of one stage, under one profile, hand to each other, by key.
 class SavedValues {
 public:
-  void add(func::FuncOp function) {
-    for (unsigned i = 0; i < function.getNumResults(); ++i)
-      if (auto key = function.getResultAttrOfType<IntegerAttr>(i, dist::savedAttr))
-        saved[key.getInt()] = {function, function.getResultTypes()[i]};
+  LogicalResult add(func::FuncOp function) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       if (auto key = function.getArgAttrOfType<IntegerAttr>(i, dist::savedAttr))
         readers.push_back({key.getInt(), function, function.getArgumentTypes()[i]});
+    for (unsigned i = 0; i < function.getNumResults(); ++i) {
+      auto number = function.getResultAttrOfType<IntegerAttr>(i, dist::savedAttr);
+      if (!number)
+        continue;
+      auto [it, isNew] = saved.try_emplace(keyOf(function, number.getInt()), function,
+                                           function.getResultTypes()[i]);
+      if (isNew)
+        continue;
+      InFlightDiagnostic error = function.emitOpError()
+                                 << "saves value " << number.getInt() << " a second time";
+      error.attachNote(it->second.first.getLoc())
+          << "the first one is saved here; gpucc-cut-stages numbers each value that a stage saves";
+      return error;
+    }
+    return success();
   }
   LogicalResult check() const {
     for (const auto &[key, function, type] : readers) {
-      auto it = saved.find(key);
+      auto it = saved.find(keyOf(function, key));
       if (it != saved.end() && it->second.second == type)
         continue;
       InFlightDiagnostic error = func::FuncOp(function).emitOpError()
                                  << "reads saved value " << key << " of type " << type
-                                 << ", which no function saves as such";
+                                 << ", which no function of its stage saves as such";
       error.attachNote()
           << "gpucc-cut-stages gives the result that saves and the argument that reads "
              "one key and one type";
@@ -82,29 +95,18 @@ public:
   }
 
 private:
-  std::map<int64_t, std::pair<func::FuncOp, Type>> saved;
+  /// Stage, profile and number of a saved value: memory is of one stage.
+  using Key = std::tuple<int64_t, const void *, int64_t>;
+  static Key keyOf(func::FuncOp function, int64_t number) {
+    auto stage = function->getAttrOfType<IntegerAttr>(dist::stageAttr);
+    return {stage ? stage.getInt() : 0, function->getAttr(base::profileAttr).getAsOpaquePointer(),
+            number};
+  }
+
+  std::map<Key, std::pair<func::FuncOp, Type>> saved;
   std::vector<std::tuple<int64_t, func::FuncOp, Type>> readers;
 };
 } // namespace
-
-static LogicalResult checkScripts(ModuleOp module) {
-  auto scripts = module->getAttrOfType<ArrayAttr>(dist::scriptsAttr);
-  if (!scripts)
-    return success();
-  SymbolTable symbols(module);
-  for (auto [stage, script] : llvm::enumerate(scripts))
-    for (Attribute step : cast<ArrayAttr>(script)) {
-      auto name = cast<dist::ActionAttr>(step).getFunction();
-      auto function = symbols.lookup<func::FuncOp>(name.getValue());
-      auto own = function ? function->getAttrOfType<IntegerAttr>(dist::stageAttr) : IntegerAttr();
-      if (!own || own.getInt() != static_cast<int64_t>(stage))
-        return module.emitError()
-               << "the script of stage " << stage << " runs " << name
-               << ", which is no function of that stage; gpucc-cut-stages writes "
-                  "scripts and functions together";
-    }
-  return success();
-}
 
 namespace {
 struct VerifyPhaseDist : gpucc::impl::VerifyPhaseDistBase<VerifyPhaseDist> {
@@ -113,11 +115,12 @@ struct VerifyPhaseDist : gpucc::impl::VerifyPhaseDistBase<VerifyPhaseDist> {
     SavedValues saved;
     WalkResult outcome = getOperation().walk([&](Operation *op) {
       ++numChecked;
-      if (auto function = dyn_cast<func::FuncOp>(op))
-        saved.add(function);
-      return succeeded(checkOp(op)) ? WalkResult::advance() : WalkResult::interrupt();
+      auto function = dyn_cast<func::FuncOp>(op);
+      bool fine = succeeded(checkOp(op)) && (!function || succeeded(saved.add(function)));
+      return fine ? WalkResult::advance() : WalkResult::interrupt();
     });
-    if (outcome.wasInterrupted() || failed(saved.check()) || failed(checkScripts(getOperation())))
+    if (outcome.wasInterrupted() || failed(saved.check()) ||
+        failed(dist::verifyScripts(getOperation())))
       signalPassFailure();
   }
 };

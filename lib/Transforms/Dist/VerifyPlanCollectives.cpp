@@ -7,7 +7,8 @@
 //
 // A rank's queue is what its script runs, in that order: a collective meets the
 // members of its group with kind, reduction, type and count; messages of a pair
-// of stages arrive in the order they were sent.
+// of stages arrive in the order they were sent, whatever value they carry: the
+// receiver must want that one (by its channel, or by its name where none is given).
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Plan/Plan.h"
@@ -34,9 +35,10 @@ public:
       for (auto [axis, size] : llvm::zip(program.getMesh(), program.getMeshShape()))
         mesh.axes.push_back({cast<StringAttr>(axis).str(), size});
       int64_t members = mesh.numRanks(), first = static_cast<int64_t>(queues.size());
+      SmallVector<plan::SegmentOp> segments = script(program);
       for (int64_t member = 0; member < members; ++member) {
         auto &queue = queues.emplace_back();
-        for (plan::SegmentOp segment : script(program))
+        for (plan::SegmentOp segment : segments)
           for (Operation &op : segment.getBody().front())
             if (auto collective = dyn_cast<plan::CollectiveOp>(op))
               queue.push_back(event(collective, mesh, first, member));
@@ -50,11 +52,12 @@ public:
 private:
   static SmallVector<plan::SegmentOp> script(plan::ProgramOp program) {
     SmallVector<plan::SegmentOp> segments;
+    SymbolTable symbols(program);
     for (auto main : program.getOps<plan::ScriptOp>())
       if (main.getName() == "main")
         for (Attribute name : main.getSegments())
           segments.push_back(
-              program.lookupSymbol<plan::SegmentOp>(cast<FlatSymbolRefAttr>(name).getValue()));
+              symbols.lookup<plan::SegmentOp>(cast<FlatSymbolRefAttr>(name).getValue()));
     return segments;
   }
 
@@ -66,7 +69,7 @@ private:
     if (auto stage = op.getPeerStage()) {
       event.kind = op.getKind() == "send" ? CommunicationEvent::Send : CommunicationEvent::Receive;
       event.peer = static_cast<int64_t>(*stage) * mesh.numRanks() + member;
-      event.channel = 0;
+      event.channel = 0; // one queue per pair of ranks
     } else {
       text << op.getKind() << " (" << op.getReduce() << ") of ";
       std::vector<std::string> axes;
@@ -76,6 +79,10 @@ private:
         event.group.push_back(first + other);
     }
     text << op.getCount() << " " << op.getType();
+    if (std::optional<uint64_t> channel = op.getChannel())
+      text << " on channel " << *channel;
+    else if (op.getPeerStage())
+      text << " '" << op.getName() << "'";
     return event;
   }
 };

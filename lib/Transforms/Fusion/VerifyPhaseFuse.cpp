@@ -5,6 +5,7 @@
 // where nobody remembers who should have taken it.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Graph/OutsideKernels.h"
 #include "gpucc/Transforms/Fusion/Passes.h"
 
 namespace gpucc {
@@ -21,9 +22,7 @@ static bool isDist(Operation *op) {
 }
 
 static LogicalResult checkBody(Operation *op) {
-  if (isDist(op) || isa<graph::ClusterOp, graph::ReshapeOp, graph::ConstantOp, graph::WeightOp,
-                        graph::ContractOp, graph::ConvolutionOp, graph::ConvolutionInputGradOp,
-                        graph::ConvolutionFilterGradOp, func::ReturnOp>(op))
+  if (isDist(op) || graph::isOutsideKernels(op) || isa<graph::ClusterOp, func::ReturnOp>(op))
     return success();
   InFlightDiagnostic error = op->emitOpError() << "stands outside a cluster after fusion";
   error.attachNote() << (isa_and_present<graph::GraphDialect>(op->getDialect())

@@ -1,5 +1,6 @@
 //===- StageMemory.cpp - what a rank holds beside a step's values ---------===//
 #include "StageMemory.h"
+#include "dialects/Base/ModuleAttrs.h"
 
 #include "dialects/Dist/Dist.h"
 
@@ -27,8 +28,8 @@ namespace {
 class Persistent {
 public:
   explicit Persistent(ModuleOp module)
-      : batch(module->getAttrOfType<StringAttr>("base.batch")),
-        slots(moduleCount(module, "base.micro_batches") * moduleCount(module, "base.accumulate")) {}
+      : batch(module->getAttrOfType<StringAttr>(base::batchAttr)),
+        slots(moduleCount(module, base::microBatchesAttr) * moduleCount(module, base::accumulateAttr)) {}
 
   void add(func::FuncOp f) {
     for (unsigned i = 0; i < f.getNumArguments(); ++i)
@@ -120,7 +121,7 @@ std::vector<StageMemory> memory::findStages(ModuleOp module) {
       byStage[stage ? stage.getInt() : 0].push_back(f);
     }
   auto slots = module->getAttrOfType<ArrayAttr>(dist::slotsAttr);
-  int64_t all = moduleCount(module, "base.micro_batches") * moduleCount(module, "base.accumulate");
+  int64_t all = moduleCount(module, base::microBatchesAttr) * moduleCount(module, base::accumulateAttr);
   std::vector<StageMemory> stages;
   for (auto &[number, functions] : byStage) {
     StageMemory stage;

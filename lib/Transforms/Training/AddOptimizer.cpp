@@ -2,10 +2,15 @@
 //
 // @update in five lines, for each trainable parameter p with accumulator a:
 //
-//   g      = a / max(count, 1)                      a step whose labels are all ignored: 0, as
-//   PyTorch norm   = sqrt(sum over all p of sum(g²));   g *= min(1, clip / (norm + 1e-6)) lr     =
-//   schedule(step) p, ... = sgd or adamw (p, g, lr, ...) a, loss and count accumulators, micro = 0;
-//   step += 1
+//   g      = a / max(count, 1)
+//   norm   = sqrt(sum over all p of sum(g²))
+//   g      = g * min(1, clip / (norm + 1e-6))
+//   lr     = schedule(step)
+//   p, ... = sgd or adamw (p, g, lr, ...)
+//
+// and then a, the loss and count accumulators and micro are 0, and step grows by 1.
+// The 1 under a step whose labels are all ignored makes its gradients 0, as
+// PyTorch's are.
 //
 // Bias corrections and the schedule are computed in f64 from the step counter,
 // as PyTorch does with Python floats; tensors stay in f32.

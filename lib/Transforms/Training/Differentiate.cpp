@@ -14,6 +14,7 @@
 #include "gpucc/Transforms/Training/Passes.h"
 
 #include "Ports.h"
+#include "dialects/Base/ModuleAttrs.h"
 #include "dialects/Graph/Decomposition.h"
 
 using namespace mlir;
@@ -28,7 +29,7 @@ namespace gpucc {
 namespace {
 
 struct Loss {
-  Value sum, count; ///< f32 scalars
+  Value sum, count; ///< f32 scalars; no count: the sum is the step's loss
 };
 
 class Differentiator {
@@ -69,10 +70,11 @@ private:
 
   LogicalResult checkNames() {
     auto refuse = [&](StringRef what, StringRef name) {
-      return f.emitError() << "the model's " << what << " '" << name
-                           << "' has a name that training uses for a tensor of its own (labels, "
-                              "micro, step, loss, lr, grad_norm, *.accumulator, *.moment1, *.moment2, "
-                              "*.master); rename it in the model";
+      return f.emitError()
+             << "the model's " << what << " '" << name
+             << "' has a name that training uses for a tensor of its own (labels, "
+                "micro, step, loss, lr, grad_norm, *.accumulator, *.moment1, *.moment2, "
+                "*.master); rename it in the model";
     };
     for (unsigned i = 0; i < f.getNumArguments(); ++i)
       if (isReserved(nameOf(f, i)) && !isCounter(i))
@@ -148,7 +150,7 @@ private:
   /// Micro-batches that one step consumes.
   int64_t microBatches() {
     int64_t count = 1;
-    for (StringRef name : {"base.micro_batches", "base.accumulate"})
+    for (StringRef name : {base::microBatchesAttr, base::accumulateAttr})
       if (auto attr = f->getParentOfType<ModuleOp>()->getAttrOfType<IntegerAttr>(name))
         count *= attr.getInt();
     return count;
@@ -172,7 +174,15 @@ private:
                            << name << ", or export a mean";
     Value sum = g.widen(g.reshape(y, {}));
     auto scalar = RankedTensorType::get({}, builder.getF32Type());
-    return Loss{sum, g.splat(scalar, isSum ? 1.0 / static_cast<double>(microBatches()) : 1.0)};
+    return Loss{sum, isSum ? Value() : g.splat(scalar, 1.0)};
+  }
+
+  /// What a sum is divided by after the step, exactly 1: micro-batch 0 counts 1, the others 0. Were
+  /// it a share of each, the shares would have to be numbers of f32.
+  Value countOnce(graph::GraphBuilder &g, Value microBatch) {
+    auto scalar = RankedTensorType::get({}, builder.getF32Type());
+    Value isFirst = g.compare(graph::CompareKind::Eq, microBatch, g.scalarI64(0));
+    return g.select(isFirst, g.splat(scalar, 1.0), g.splat(scalar, 0.0));
   }
 
   /// Surely a sum and no mean: no constant scales it before or after.
@@ -208,8 +218,8 @@ private:
     auto labels = RankedTensorType::get(type.getShape().drop_back(), builder.getI64Type());
     // The runtime refuses other labels: they would train silently toward no class.
     auto module = f->getParentOfType<ModuleOp>();
-    module->setAttr("base.label_classes", builder.getI64IntegerAttr(type.getShape().back()));
-    module->setAttr("base.ignored_label", builder.getI64IntegerAttr(ignoreIndex));
+    module->setAttr(base::labelClassesAttr, builder.getI64IntegerAttr(type.getShape().back()));
+    module->setAttr(base::ignoredLabelAttr, builder.getI64IntegerAttr(ignoreIndex));
     auto op = graph::CrossEntropyOp::create(builder, g.loc, y, labelArgument(labels),
                                             static_cast<uint64_t>(ignoreIndex));
     return Loss{op.getLoss(), op.getCount()};
@@ -259,8 +269,7 @@ private:
                          "or only through operators whose derivative is zero");
     for (Value v : wanted)
       if (cast<RankedTensorType>(v.getType()).getElementType().isF64())
-        return f.emitError() << "parameter '"
-                             << nameOf(f, cast<BlockArgument>(v).getArgNumber())
+        return f.emitError() << "parameter '" << nameOf(f, cast<BlockArgument>(v).getArgNumber())
                              << "' is f64; training is for f32 and narrower: convert the model, or "
                                 "--freeze it";
     return success();
@@ -292,7 +301,8 @@ private:
       setState(f, s, g.add(s.value, value));
     };
     add("loss.accumulator", loss.sum, state(base::StateRole::Accumulator));
-    add("count.accumulator", loss.count, state(base::StateRole::Accumulator));
+    add("count.accumulator", loss.count ? loss.count : countOnce(g, micro.value),
+        state(base::StateRole::Accumulator));
     for (unsigned i : parameters) {
       Value gradient = grads.lookup(f.getArgument(i));
       if (!gradient) // reaches no output of the loss

@@ -96,12 +96,45 @@ plan.program @p1 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>
 plan.program @p0 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
   plan.arena @a 512
   plan.buffer @x in @a at 0 64
-  // expected-note @below {{here it is 'tensor<16xf32>'; one name and role is one tensor in all programs}}
+  // expected-note @below {{here it is tensor<16xf32>; one name and role is one tensor in all programs}}
   plan.tensor "w" "parameter" <@x, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = []}
 }
 plan.program @p1 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
   plan.arena @a 512
   plan.buffer @x in @a at 0 64
-  // expected-error @below {{(C7) 'w' is 'tensor<16xi32>'}}
+  // expected-error @below {{(C7) 'w' is tensor<16xi32>}}
   plan.tensor "w" "parameter" <@x, 0, 64> {type = tensor<16xi32>, local = tensor<16xi32>, slices = []}
+}
+
+// -----
+
+plan.program @p0 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 512
+  plan.buffer @x in @a at 0 64
+  // expected-note @below {{here it has array<i64: 32>; one name and role is one tensor in all programs}}
+  plan.tensor "w" "parameter" <@x, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = [],
+    source_name = "all", source_shape = array<i64: 32>, source_base = array<i64: 0>}
+}
+plan.program @p1 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 512
+  plan.buffer @x in @a at 0 64
+  // expected-error @below {{(C7) 'w' has source_shape array<i64: 48>}}
+  plan.tensor "w" "parameter" <@x, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = [],
+    source_name = "all", source_shape = array<i64: 48>, source_base = array<i64: 0>}
+}
+
+// -----
+
+// The types are equal; what is told is what differs.
+plan.program @p0 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 512
+  plan.buffer @x in @a at 0 64
+  // expected-note @below {{here it has none; one name and role}}
+  plan.tensor "w" "parameter" <@x, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = []}
+}
+plan.program @p1 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 512
+  plan.buffer @x in @a at 0 64
+  // expected-error @below {{(C7) 'w' has source_name "all"}}
+  plan.tensor "w" "parameter" <@x, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = [], source_name = "all"}
 }

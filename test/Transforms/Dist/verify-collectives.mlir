@@ -48,3 +48,10 @@ func.func @stage0_step(%a: tensor<4xf32>) attributes {dist.stage = 0 : i64} {
   return
 }
 func.func @stage1_step() attributes {dist.stage = 1 : i64} { return }
+
+// -----
+// expected-error @below {{'dist.scripts' has 0 entries for 2 stages; gpucc-cut-stages writes one per stage}}
+module attributes {dist.scripts = []} {
+  dist.mesh @mesh <["pp" = 2]>
+  func.func @stage0_step() attributes {dist.stage = 0 : i64} { return }
+}

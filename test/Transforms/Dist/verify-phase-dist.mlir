@@ -55,13 +55,56 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x8xf32> {
 func.func @stage0_forward(%x: tensor<4xf32>) -> (tensor<4xf32> {dist.saved = 0 : i64}) attributes {dist.stage = 0 : i64} {
   return %x : tensor<4xf32>
 }
-// expected-error @below {{reads saved value 0 of type 'tensor<8xf32>', which no function saves as such}}
+// expected-error @below {{reads saved value 0 of type 'tensor<8xf32>', which no function of its stage saves as such}}
 // expected-note @below {{gpucc-cut-stages gives the result that saves and the argument that reads one key and one type}}
 func.func @stage0_backward(%x: tensor<8xf32> {dist.saved = 0 : i64}) attributes {dist.stage = 0 : i64} { return }
 
 // -----
 
 // expected-error @below {{the script of stage 0 runs @stage1_step, which is no function of that stage}}
-module attributes {dist.scripts = [[#dist.action<@stage1_step, 0, slot = 0>]]} {
+module attributes {dist.scripts = [[#dist.action<@stage1_step, 0, slot = 0>], []]} {
   func.func @stage1_step() attributes {dist.stage = 1 : i64} { return }
+}
+
+// -----
+
+// expected-error @below {{'dist.scripts' has 0 entries for 2 stages; gpucc-cut-stages writes one per stage}}
+module attributes {dist.scripts = []} {
+  dist.mesh @mesh <["pp" = 2]>
+}
+
+// -----
+
+// expected-error @below {{'dist.slots' has 1 entries for 2 stages; gpucc-cut-stages writes one per stage}}
+module attributes {dist.scripts = [[], []], dist.slots = [1]} {
+  dist.mesh @mesh <["pp" = 2]>
+}
+
+// -----
+
+module attributes {dist.scripts = [[], []]} {
+  dist.mesh @mesh <["pp" = 2]>
+  // expected-error @below {{is of stage 2; the mesh has stages 0 to 1}}
+  func.func @stage2_step() attributes {dist.stage = 2 : i64} { return }
+}
+
+// -----
+
+// Stage 1's memory does not hold what stage 0 saves.
+func.func @stage0_forward(%x: tensor<4xf32>) -> (tensor<4xf32> {dist.saved = 0 : i64}) attributes {dist.stage = 0 : i64} {
+  return %x : tensor<4xf32>
+}
+// expected-error @below {{reads saved value 0 of type 'tensor<4xf32>', which no function of its stage saves as such}}
+// expected-note @below {{gpucc-cut-stages gives}}
+func.func @stage1_backward(%x: tensor<4xf32> {dist.saved = 0 : i64}) attributes {dist.stage = 1 : i64} { return }
+
+// -----
+
+// expected-note @below {{the first one is saved here; gpucc-cut-stages numbers each value that a stage saves}}
+func.func @stage0_forward(%x: tensor<4xf32>) -> (tensor<4xf32> {dist.saved = 0 : i64}) attributes {dist.stage = 0 : i64} {
+  return %x : tensor<4xf32>
+}
+// expected-error @below {{saves value 0 a second time}}
+func.func @stage0_other(%x: tensor<4xf32>) -> (tensor<4xf32> {dist.saved = 0 : i64}) attributes {dist.stage = 0 : i64} {
+  return %x : tensor<4xf32>
 }

@@ -40,3 +40,10 @@ func.func @main() attributes {base.segment = "warmup"} { return }
 // expected-error @below {{result 0 is a metric; metrics are of a whole step and come from the update}}
 func.func @step(%x: tensor<f32> {base.name = "x", base.kind = "input"})
     -> (tensor<f32> {base.name = "loss", base.kind = "metric"}) attributes {base.segment = "step"} { return %x : tensor<f32> }
+
+// -----
+
+// expected-error @below {{'base.alias' on result 0 is 100000 : i64; expected the index of an argument as i64, of which there are 1}}
+func.func @step(%a: tensor<4xf32> {base.name = "w.accumulator", base.kind = "state", base.state = #base.state<accumulator, of = "w">})
+    -> (tensor<4xf32> {base.name = "w.accumulator", base.kind = "state", base.alias = 100000 : i64, base.state = #base.state<accumulator, of = "w">})
+    attributes {base.segment = "step"} { return %a : tensor<4xf32> }

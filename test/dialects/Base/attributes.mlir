@@ -25,3 +25,22 @@ func.func @f() attributes {base.profile = #base.profile<"p", ["batch"] = [1, 2]>
 func.func @f() attributes {x = #base.rank_value<0, ["dp"], [], 0, 0>} {
   return
 }
+
+// -----
+
+// expected-error @below {{'base.alias' on result 0 is 1 : i64; expected the index of an argument as i64, of which there are 1}}
+func.func @f(%x: tensor<1xf32>) -> (tensor<1xf32> {base.alias = 1 : i64}) {
+  return %x : tensor<1xf32>
+}
+
+// -----
+
+// expected-error @below {{'base.alias' on result 0 is -1 : i64; expected the index of an argument as i64}}
+func.func @f(%x: tensor<1xf32>) -> (tensor<1xf32> {base.alias = -1 : i64}) {
+  return %x : tensor<1xf32>
+}
+
+// -----
+
+// expected-error @below {{'base.accumulate' is 0 : i64; expected a number of at least 1}}
+module attributes {base.accumulate = 0 : i64} {}

@@ -71,3 +71,39 @@ module attributes {frontend.files = ["m"]} {
 
 // expected-error @+1 {{(C3) version 0 of 'n' is below 1}}
 %y = frontend.op "onnx.A"() {version = 0 : i64, node = "n", names = ["a"]} : () -> !frontend.value
+
+// -----
+
+// expected-error @+1 {{(C3) names of the dimensions of output 'y' must be an array of strings}}
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {}, inputs = ["x"],
+    dims = [["", ""]], outputs = ["y"], output_dims = [[1, 2]]} {
+^bb0(%x: tensor<2x4xf32>):
+  frontend.yield %x : tensor<2x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{(C4) 'frontend.declared' is []; expected an array with one type per output (1)}}
+frontend.graph @main attributes {frontend.declared = [], ir_version = 8 : i64, opsets = {}, inputs = ["x"],
+    dims = [["", ""]], outputs = ["y"], output_dims = [["", ""]]} {
+^bb0(%x: tensor<2x4xf32>):
+  frontend.yield %x : tensor<2x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{(C4) output 'y' is declared as "f32"; 'frontend.declared' holds one type per output}}
+frontend.graph @main attributes {frontend.declared = ["f32"], ir_version = 8 : i64, opsets = {}, inputs = ["x"],
+    dims = [["", ""]], outputs = ["y"], output_dims = [["", ""]]} {
+^bb0(%x: tensor<2x4xf32>):
+  frontend.yield %x : tensor<2x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{(C4) output 'y' is declared as 'tensor<2x4xf32>' with 1 dimension names; give one per dimension}}
+frontend.graph @main attributes {frontend.declared = [tensor<2x4xf32>], ir_version = 8 : i64, opsets = {}, inputs = ["x"],
+    dims = [["", ""]], outputs = ["y"], output_dims = [["batch"]]} {
+^bb0(%x: tensor<2x4xf32>):
+  frontend.yield %x : tensor<2x4xf32>
+}

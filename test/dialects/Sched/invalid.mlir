@@ -332,3 +332,65 @@ sched.program @p attributes {stage = 0 : i64, mesh = ["dp"], mesh_shape = array<
 
 // expected-error @below {{(C2) is stage -1; stages count from 0}}
 sched.program @p attributes {stage = -1 : i64, mesh = [], mesh_shape = array<i64>} {}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // expected-error @below {{(C1) has 4611686018427387904 bytes and 2 slots; bytes are at least 0, slots at least 1, together less than 2^63 bytes}}
+  sched.buffer @x io 4611686018427387904 {slots = 2 : i64}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {
+    // Rows 2^62 bytes apart: four of them end beyond 2^63.
+    // expected-error @below {{(C1) the source view holds 64 bytes; 5 rows of 8 bytes at pitch 4611686018427387904 are no piece of memory}}
+    sched.copy <@x, 0, 64> to <@y, 0, 64> {bytes = 8 : i64, rows = 5 : i64, source_pitch = 4611686018427387904 : i64, destination_pitch = 8 : i64, name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {
+    // The second row would begin before the view.
+    // expected-error @below {{(C1) the source view holds 64 bytes; 2 rows of 8 bytes at pitch -8 are no piece of memory}}
+    sched.copy <@x, 0, 64> to <@y, 0, 64> {bytes = 8 : i64, rows = 2 : i64, source_pitch = -8 : i64, destination_pitch = 8 : i64, name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.segment @s {
+    // 2^62 elements of 4 bytes are 2^64 bytes.
+    // expected-error @below {{(C3) operand 1 needs no number of bytes for 'tensor<3xf32>' with strides [2305843009213693952]; its view holds 16}}
+    sched.library_call "reorder" [#base.operand<<@x, 0, 16>, tensor<3xf32>, []>, #base.operand<<@y, 0, 16>, tensor<3xf32>, [2305843009213693952]>] config {} {name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = ["dp"], mesh_shape = array<i64: 4>} {
+  sched.buffer @x scratch 16
+  sched.segment @s {
+    // (2^62 + 1) elements of 4 bytes wrap to 4 bytes, four times as many to 16: both would fit.
+    // expected-error @below {{(C6) the input view has 4 bytes; all_gather of count 4611686018427387905 among 4 members moves no number of bytes that an i64 holds}}
+    sched.collective "all_gather" {axes = ["dp"], reduce = "sum", type = f32, count = 4611686018427387905 : i64, output = #base.view<@x, 0, 16>, input = #base.view<@x, 0, 4>, name = "a"}
+  }
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  // 2^63 - 4 + 4 elements
+  // expected-error @below {{(C5) is the part of shape [4] at [9223372036854775804] of a saved tensor of shape [8]}}
+  sched.tensor "x" "parameter" <@x, 0, 16> {type = tensor<4xf32>, local = tensor<4xf32>, slices = [],
+    source_name = "w", source_shape = array<i64: 8>, source_base = array<i64: 9223372036854775804>}
+}
+
+// -----
+
+// expected-error @below {{(C1) has a mesh of axes ["dp", "tp"] with sizes [4294967296, 4294967296]; give one size of at least 1 per axis, and each axis once, for at most 2147483648 ranks}}
+sched.program @p attributes {stage = 0 : i64, mesh = ["dp", "tp"], mesh_shape = array<i64: 4294967296, 4294967296>} {}
