@@ -74,7 +74,7 @@ def test_installed_gpucc_run_runs_a_plan_and_has_no_llvm(installed, tmp_path):
 
 def test_embedding_program_finds_the_package(installed, tmp_path):
     _, prefix = installed
-    run("cmake", "-S", ROOT / "examples" / "embed", "-B", tmp_path / "embed", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "-G", "Ninja", "-S", ROOT / "examples" / "embed", "-B", tmp_path / "embed", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path / "embed")
     subprocess.run([BUILD / "test-bin" / "write-test-plans", tmp_path], check=True)
     assert run(tmp_path / "embed" / "embed", tmp_path / "axpb.plan") == "y: 1 1 ...\n"
