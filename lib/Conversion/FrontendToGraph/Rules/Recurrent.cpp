@@ -67,6 +67,12 @@ static std::optional<Layer> layerOf(Node &n, int64_t gates) {
                     " * hidden, inputs] and R [directions, the same, hidden]");
     return std::nullopt;
   }
+  for (auto [operand, rank] : {std::pair<unsigned, int64_t>{3, 2}, {5, 3}, {6, 3}, {7, 2}})
+    if (n.has(operand) && n.rank(operand) != rank) {
+      (void)n.invalid("operand " + llvm::Twine(operand) + " has " + llvm::Twine(n.rank(operand)) +
+                      " dimensions; B and P have 2, initial states 3");
+      return std::nullopt;
+    }
   if (l.steps > maxSteps || l.steps < 1) {
     (void)n.unsupported("sequences of " + llvm::Twine(l.steps) + " steps (1 to 1024 are unrolled)");
     return std::nullopt;
