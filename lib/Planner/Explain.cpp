@@ -9,17 +9,8 @@
 //===----------------------------------------------------------------------===//
 #include "gpucc/Facts/Text.h"
 #include "gpucc/Planner/Plan.h"
-#include <cstdio>
 
 namespace gpucc::planner {
-
-namespace {
-template <typename... Args> void print(std::string &out, const char *format, Args... args) {
-  char line[512];
-  std::snprintf(line, sizeof line, format, args...);
-  out += line;
-}
-} // namespace
 
 std::string PlanResult::explain(const PlanProblem &problem) const {
   if (!error.empty())

@@ -9,7 +9,6 @@
 //===----------------------------------------------------------------------===//
 #include "gpucc/Facts/Text.h"
 #include "gpucc/Planner/Plan.h"
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace gpucc::planner {
@@ -17,12 +16,6 @@ namespace gpucc::planner {
 using Json = nlohmann::ordered_json;
 
 namespace {
-template <typename... Args> std::string text(const char *format, Args... args) {
-  char line[512];
-  std::snprintf(line, sizeof line, format, args...);
-  return line;
-}
-
 Json layoutJson(const Candidate &c) {
   return {{"dp", c.dp},
           {"tp", c.tp},
@@ -41,7 +34,7 @@ Json memoryJson(const cost::RankMemory &m) {
 }
 
 std::string line(const Considered &c) {
-  return text("%10.3f ms %12s  ", c.cost.seconds * 1e3, bytesText(c.cost.memory.total()).c_str()) +
+  return format("%10.3f ms %12s  ", c.cost.seconds * 1e3, bytesText(c.cost.memory.total()).c_str()) +
          c.candidate.dump() + ": " + c.reason;
 }
 } // namespace
@@ -64,11 +57,11 @@ std::string PlanResult::explainJson(const PlanProblem &problem) const {
   Json &why = json["why"] = Json::array();
   why.push_back(
       best.dump() +
-      text(" is the fastest of %lld layouts looked at", static_cast<long long>(candidates)) +
+      format(" is the fastest of %lld layouts looked at", static_cast<long long>(candidates)) +
       (dump(problem.pins).empty() ? "" : " with the pins " + dump(problem.pins)) + " for " +
       std::to_string(problem.numRanks()) + " ranks of " + problem.machine.name);
   why.push_back(
-      text("predicted step %.3f ms: compute %.3f, communication %.3f, bubble %.3f, update "
+      format("predicted step %.3f ms: compute %.3f, communication %.3f, bubble %.3f, update "
            "%.3f",
            cost.seconds * 1e3, cost.computeSeconds * 1e3, cost.communicationSeconds * 1e3,
            cost.bubbleSeconds * 1e3, cost.updateSeconds * 1e3));
@@ -79,7 +72,7 @@ std::string PlanResult::explainJson(const PlanProblem &problem) const {
                 bytesText(problem.memoryPerRank()) + " on the fullest rank (stage " +
                 std::to_string(cost.fullestStage) + ")");
   if (best.pp == 1 && lowerBoundSeconds > 0)
-    why.push_back(text("the choices per op are within %.2f %% of a proven bound for this mesh",
+    why.push_back(format("the choices per op are within %.2f %% of a proven bound for this mesh",
                        100 * std::max(0.0, cost.seconds / lowerBoundSeconds - 1)));
   for (const Considered &c : wellKnown)
     why.push_back(c.reason);

@@ -1,6 +1,6 @@
 //===- ExplainLayouts.cpp - the answer for a person and as JSON -----------===//
+#include "gpucc/Facts/Text.h"
 #include "gpucc/Planner/LayoutSearch.h"
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace gpucc::planner {
@@ -10,12 +10,6 @@ using namespace workload;
 namespace {
 
 constexpr double gib = 1073741824.0;
-
-template <typename... Args> void print(std::string &out, const char *format, Args... args) {
-  char line[768];
-  std::snprintf(line, sizeof line, format, args...);
-  out += line;
-}
 
 double tokensPerGpu(const Choice &c) {
   return c.cost.tokensPerSecond / static_cast<double>(c.layout.ranks());

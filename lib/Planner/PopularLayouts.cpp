@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "PopularLayouts.h"
+#include "gpucc/Facts/Text.h"
 #include <algorithm>
-#include <cstdio>
 
 namespace gpucc::planner {
 
@@ -36,12 +36,6 @@ std::vector<Term> termsOf(const StepCost &c) {
           {"offload", c.offloadSeconds},
           {"gradient traffic not hidden", c.gradientExposed},
           {"update", c.updateSeconds}};
-}
-
-std::string format(const char *pattern, auto... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
 }
 
 /// What a term is due to, where the layout says so.

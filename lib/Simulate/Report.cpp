@@ -9,10 +9,10 @@
 //       matrix products      3.634 s  62.0 %
 //
 //===----------------------------------------------------------------------===//
+#include "gpucc/Facts/Text.h"
 #include "gpucc/CostModel/Collectives.h"
 #include "gpucc/Simulate/Simulate.h"
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace gpucc::simulate {
@@ -22,12 +22,6 @@ using namespace workload;
 namespace {
 
 constexpr double gib = 1073741824.0;
-
-template <typename... Args> void print(std::string &out, const char *format, Args... args) {
-  char line[512];
-  std::snprintf(line, sizeof line, format, args...);
-  out += line;
-}
 
 struct Slice {
   const char *key, *what;

@@ -4,9 +4,9 @@
 // the stages; gaps are the bubble.
 //
 //===----------------------------------------------------------------------===//
+#include "gpucc/Facts/Text.h"
 #include "gpucc/Solvers/Schedules.h"
 #include <algorithm>
-#include <cstdio>
 
 namespace gpucc::solvers {
 
@@ -30,12 +30,6 @@ Paint paintOf(ActionKind kind) {
     return {"#888888", "#888888", "update"};
   }
   return {"#ffffff", "#ffffff", ""};
-}
-
-template <typename... Args> void print(std::string &out, const char *format, Args... args) {
-  char line[512];
-  std::snprintf(line, sizeof line, format, args...);
-  out += line;
 }
 
 std::string escaped(const std::string &text) {

@@ -1,5 +1,6 @@
 // Planner: equal to enumeration of everything on a 2-layer model with 4 ranks, pins obeyed or
 // refused with the rule, nothing that does not fit, known layouts found, JSON round trip.
+#include "Enumerate.h"
 #include "Models.h"
 #include <gtest/gtest.h>
 
@@ -8,28 +9,6 @@ using namespace gpucc::planner;
 using namespace gpucc::planner::test;
 
 namespace {
-
-/// The least time over all candidates and all op choices; -1 when nothing fits.
-double enumerate(const PlanProblem &problem, int64_t &looked) {
-  std::string error;
-  double best = -1;
-  for (const Candidate &c : enumerateCandidates(problem, error)) {
-    LayoutProblem layout = buildLayoutProblem(problem, c);
-    std::vector<int> choice(layout.nodes.size(), 0);
-    while (true) {
-      LayoutCost cost = evaluateLayout(problem, c, layout, choice);
-      ++looked;
-      if (cost.fits && (best < 0 || cost.seconds < best))
-        best = cost.seconds;
-      size_t k = 0;
-      while (k < choice.size() && ++choice[k] == static_cast<int>(layout.nodes[k].seconds.size()))
-        choice[k++] = 0;
-      if (k == choice.size())
-        break;
-    }
-  }
-  return best;
-}
 
 /// Everything: the first case leaves mesh, stages and micro-batches free (630 thousand layouts).
 TEST(Plan, EqualsEnumerationOnTwoLayersAndFourRanks) {

@@ -66,16 +66,24 @@ void gpucc_rt_plan_get_info(const gpucc_rt_plan *plan, gpucc_rt_plan_info *info)
   info->device_bytes = index.needs()->device_bytes();
 }
 
+/// Tensor number `index` of the plan.
+static Status tensorAt(const gpucc_rt_plan &plan, uint32_t index, const plan::Tensor *&found) {
+  const auto *tensors = plan.image->index().tensors();
+  uint32_t count = tensors ? tensors->size() : 0;
+  if (index >= count)
+    return GPUCC_RT_FAIL(Code::invalidArgument, "tensor ", index, ", the plan has ", count);
+  found = tensors->Get(index);
+  return {};
+}
+
 gpucc_rt_status *gpucc_rt_plan_get_tensor(const gpucc_rt_plan *plan, uint32_t index,
                                           gpucc_rt_tensor_info *info) {
   return guarded([&]() -> Status {
     GPUCC_RT_REQUIRE_ARGUMENT(plan);
     GPUCC_RT_REQUIRE_ARGUMENT(info);
-    const auto *tensors = plan->image->index().tensors();
-    uint32_t count = tensors ? tensors->size() : 0;
-    if (index >= count)
-      return GPUCC_RT_FAIL(Code::invalidArgument, "tensor ", index, ", the plan has ", count);
-    const plan::Tensor &tensor = *tensors->Get(index);
+    const plan::Tensor *found = nullptr;
+    GPUCC_RT_TRY(tensorAt(*plan, index, found));
+    const plan::Tensor &tensor = *found;
     info->name = text(tensor.name());
     info->role = static_cast<gpucc_rt_role>(tensor.role());
     info->dtype = static_cast<gpucc_rt_dtype>(tensor.dtype());
@@ -93,11 +101,9 @@ gpucc_rt_status *gpucc_rt_plan_get_piece(const gpucc_rt_plan *plan, uint32_t ind
   return guarded([&]() -> Status {
     GPUCC_RT_REQUIRE_ARGUMENT(plan);
     GPUCC_RT_REQUIRE_ARGUMENT(info);
-    const auto *tensors = plan->image->index().tensors();
-    uint32_t count = tensors ? tensors->size() : 0;
-    if (index >= count)
-      return GPUCC_RT_FAIL(Code::invalidArgument, "tensor ", index, ", the plan has ", count);
-    const plan::Tensor &tensor = *tensors->Get(index);
+    const plan::Tensor *found = nullptr;
+    GPUCC_RT_TRY(tensorAt(*plan, index, found));
+    const plan::Tensor &tensor = *found;
     info->rank = tensor.source_shape() ? tensor.source_shape()->size() : 0;
     info->source = info->rank ? text(tensor.source_name()) : "";
     for (uint32_t d = 0; d < info->rank; ++d) {

@@ -11,6 +11,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "test/Planner/Enumerate.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -140,28 +141,6 @@ TEST(Extract, GradientsArePartialOverDataParallelRanks) {
   EXPECT_EQ(partial, 2); // dW0 and dW1
 }
 
-/// The least time over all candidates and all op choices, and how many layouts there are.
-double enumerate(const PlanProblem &problem, int64_t &looked) {
-  std::string error;
-  double best = -1;
-  for (const Candidate &c : enumerateCandidates(problem, error)) {
-    LayoutProblem layout = buildLayoutProblem(problem, c);
-    std::vector<int> choice(layout.nodes.size(), 0);
-    while (true) {
-      LayoutCost cost = evaluateLayout(problem, c, layout, choice);
-      ++looked;
-      if (cost.fits && (best < 0 || cost.seconds < best))
-        best = cost.seconds;
-      size_t k = 0;
-      while (k < choice.size() && ++choice[k] == static_cast<int>(layout.nodes[k].seconds.size()))
-        choice[k++] = 0;
-      if (k == choice.size())
-        break;
-    }
-  }
-  return best;
-}
-
 /// How many layouts enumeration would look at.
 double layoutsOf(const PlanProblem &problem) {
   std::string error;
@@ -190,7 +169,7 @@ TEST(Extract, SearchEqualsEnumerationOnTwoLayersAndFourRanks) {
     PlanResult result = planLayout(*e.problem);
     ASSERT_EQ(result.error, "");
     int64_t looked = 0;
-    double best = enumerate(*e.problem, looked);
+    double best = planner::test::enumerate(*e.problem, looked);
     EXPECT_GT(looked, 100'000);
     EXPECT_NEAR(result.cost.seconds, best, 1e-12) << looked << result.explain(*e.problem);
   }
