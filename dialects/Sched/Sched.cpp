@@ -1,4 +1,12 @@
 //===- Sched.cpp - order and buffers, no addresses ------------------------===//
+//
+// What sched's commands have in common with plan's is defined by
+// GPUCC_DEFINE_COMMANDS (dialects/Base/Commands.h); its own are the buffers:
+//
+//   sched.buffer @x scratch 4 {slots = 2 : i64}
+//     error: (C2) a scratch buffer has 2 slots; only io and saved buffers have several
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/Sched/Sched.h"
 
 using namespace mlir;

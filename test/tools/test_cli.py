@@ -274,6 +274,29 @@ def test_old_architecture_lacks_narrow_products(gpucc, models, precision, what):
                   precision), 3, "sm_75", what, "sm_80", "--precision f32")
 
 
+def attention(path):
+    """softmax(q k^T / 4) v, which becomes one graph.attention."""
+    nodes = [helper.make_node("Transpose", ["k"], ["kt"], perm=[0, 1, 3, 2]), helper.make_node("MatMul", ["q", "kt"], ["s"]),
+             helper.make_node("Mul", ["s", "scale"], ["t"]), helper.make_node("Softmax", ["t"], ["p"], axis=-1),
+             helper.make_node("MatMul", ["p", "v"], ["y"])]
+    shape = [1, 2, 32, 16]
+    return model(path, nodes, [tensor(name, shape) for name in "qkv"], [tensor("y", shape)],
+                 weights(scale=np.float32(0.25)))
+
+
+@pytest.mark.parametrize("precision, code", [("f32", 0), ("tf32", 0), ("f16", 3), ("bf16", 3)])
+def test_old_architecture_lacks_narrow_attention(gpucc, tmp_path, precision, code):
+    """Refused before there is code for it; in f32 its rows are copied without the asynchronous copies of sm_80."""
+    command = ["compile", attention(tmp_path / "m.onnx"), "--target", "cuda:sm_75", "--precision", precision, "-o",
+               tmp_path / "m.plan"]
+    gpucc.ok("compile", tmp_path / "m.onnx", "--compile-to=graph", "-o", tmp_path / "m.mlir")
+    assert "graph.attention" in (tmp_path / "m.mlir").read_text()
+    if code:
+        refused(gpucc(*command), code, "sm_75", precision, "sm_80", "--precision f32")
+    else:
+        gpucc.ok(*command)
+
+
 @pytest.mark.parametrize("declared, words", [
     (tensor("y", [2, 5]), ["2x5", "2x4"]), (tensor("y", [2, 4, 1]), ["2x4x1", "2x4"]),
     (tensor("y", [2, 4], TensorProto.INT32), ["2x4xi32", "2x4xf32"]), (tensor("y", ["n", 4]), [])])
@@ -338,3 +361,27 @@ def test_a_loss_that_is_no_number_is_said_once(gpucc, models, tmp_path):
     code, _, err = gpucc("train", tmp_path / "m.plan", "--data", tmp_path / "d.npz", "--steps", 3, "--save",
                          tmp_path / "run")
     assert code == 0 and err.count("not finite") == 1 and "step 1" in err, err
+
+
+def test_nan_on_both_sides_beside_a_difference_is_no_agreement(gpucc, tmp_path):
+    """y[0] is NaN whatever the weights are; the rest differs a little, within the tolerance, on two ranks and one."""
+    mask = np.array([[np.nan, 1, 1, 1]], np.float32)
+    path = model(tmp_path / "m.onnx", [helper.make_node("MatMul", ["x", "w"], ["a"]),
+                                       helper.make_node("Mul", ["a", "mask"], ["y"])],
+                 [tensor("x", [4, 64])], [tensor("y", [4, 4])],
+                 weights(w=np.random.default_rng(0).standard_normal((64, 4)).astype(np.float32), mask=mask))
+    code, out, _ = gpucc("check", path, "--train", "--loss", "mse", "--freeze", "mask", "--ranks", 2, "--pin", "tp=2")
+    assert code == 1 and "FAIL y " in out and "NaN on both sides at [0, 0]" in out, out
+
+
+@pytest.mark.parametrize("train", [["--train", "--loss", "mse"], []])
+def test_check_takes_the_given_tolerance(gpucc, models, train):
+    command = ["check", models / "mlp.onnx", "--profile", "batch=8", *train]
+    assert gpucc(*command)[0] == 0
+    code, out, err = gpucc(*command, "--tolerance", "0.5")
+    assert code == 0 and "(allowed 5e-01)" in out, out + err
+    refused(gpucc(*command, "--tolerance", "-1"), 2, "--tolerance")
+
+
+def test_check_refuses_a_tolerance_for_node_tests(gpucc, tmp_path):
+    refused(gpucc("check", "--onnx-tests", tmp_path, "--tolerance", "1"), 2, "--tolerance", "--onnx-tests")

@@ -5,13 +5,17 @@
 #include "Compare.h"
 #include "CompileOptions.h"
 
+#include <optional>
+
 namespace gpucc::tool {
 
 struct CheckArguments {
   std::shared_ptr<CompileFlags> flags;
   std::string referenceModel, inputs = "random:0", expect, driver, filter = "*", json;
   std::vector<std::string> onnxTests;
-  double tolerance = 1e-3;
+  /// Greatest allowed error; where it is not given, 1e-3 for outputs of a model and 1e-4 for a
+  /// training step (whose errors are relative to whole tensors, see CheckTraining.cpp).
+  std::optional<double> tolerance;
 };
 
 /// Prints one line per tensor and, at the end, the verdict; writes JSON when asked.

@@ -81,7 +81,7 @@ int checkModel(CheckArguments &a) {
     auto it = expected.find(array.name);
     if (it == expected.end())
       return fail(2, "there is no expected value for output '" + array.name + "' in " + a.expect);
-    report.add(array.name, compare(toHostTensor(array), it->second), a.tolerance,
+    report.add(array.name, compare(toHostTensor(array), it->second), a.tolerance.value_or(1e-3),
                it->second.shape());
   }
   return report.finish();
@@ -99,8 +99,11 @@ Command tool::addCheck(CLI::App &app) {
       ->capture_default_str();
   app.add_option("--expect", a->expect,
                  "FILE.npz with the right outputs (default: the reference evaluator)");
-  app.add_option("--tolerance", a->tolerance, "greatest error relative to max(|y|, 1e-2 max|Y|)")
-      ->capture_default_str();
+  app.add_option(
+         "--tolerance", a->tolerance,
+         "greatest error relative to max(|y|, 1e-2 max|Y|), 1e-3 unless given; with --train "
+         "relative to max|Y|, 1e-4 unless given")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--driver", a->driver, "host | cuda | null (default: the plan's target)");
   app.add_option("--onnx-tests", a->onnxTests,
                  "folders of ONNX node tests (each test a folder with model.onnx)");
@@ -114,6 +117,9 @@ Command tool::addCheck(CLI::App &app) {
              "  gpucc check gpt.onnx --train --optimizer adamw --ranks 4 --pin dp=2,tp=2\n"
              "exit code 1: the comparison failed; the first wrong tensor is named");
   return [a] {
+    if (!a->onnxTests.empty() && a->tolerance)
+      return fail(2,
+                  "--tolerance does not go with --onnx-tests: the tests have bounds of their own");
     if (!a->onnxTests.empty())
       return checkOnnxTests(*a);
     if (a->flags->options.model.empty())

@@ -9,9 +9,9 @@
 //                equal gradients: AdamW would amplify the noise of a gradient
 //                that is truly zero
 //
-// Bounds: outputs and losses 1e-4 of max|b|; gradients
-// max|a-b| <= 1e-4 max(max|b|, 1e-3 of the step's largest gradient);
-// updated states 1e-4 of max|b|.
+// Bounds, with t = 1e-4 or --tolerance: outputs and losses t max|b|; gradients
+// max|a-b| <= t max(max|b|, 1e-3 of the step's largest gradient); updated states
+// t max|b|. A NaN on either side is wrong, on both sides too: nothing is equal to it.
 //
 //===----------------------------------------------------------------------===//
 #include "Check.h"
@@ -68,7 +68,8 @@ struct Side {
 
 class Checker {
 public:
-  explicit Checker(CheckArguments &a) : a(a), report(a.json) {}
+  explicit Checker(CheckArguments &a)
+      : a(a), tolerance(a.tolerance.value_or(1e-4)), report(a.json) {}
 
   int run() {
     if (int code = open())
@@ -179,17 +180,18 @@ private:
       if (int code = read(reference, name, expected))
         return code;
       Difference difference = scaled(found, expected, floor);
-      if (int64_t i = notANumber(expected); i >= 0 && difference.error == 0) {
+      // On one side only, comparing has found it.
+      if (int64_t i = notANumber(expected); i >= 0 && std::isfinite(difference.error)) {
         difference = {std::numeric_limits<double>::infinity(), i, found.getFloat(i),
                       expected.getFloat(i), ""};
         difference.problem =
             "NaN on both sides at " + place(i, expected.shape()) + ": nothing was compared";
       }
       std::string note = what;
-      if (!(difference.error <= 1e-4))
+      if (!(difference.error <= tolerance))
         if (int code = addPlace(name, difference, note))
           return code;
-      report.add(name, difference, 1e-4, expected.shape(), note);
+      report.add(name, difference, tolerance, expected.shape(), note);
     }
     return 0;
   }
@@ -246,6 +248,7 @@ private:
   }
 
   CheckArguments &a;
+  double tolerance;
   CheckReport report;
   Side plan, reference;
   std::optional<PlanFile> planFile; ///< opened when something is wrong

@@ -51,11 +51,16 @@ HostTensor tool::toHostTensor(const gpucc_rt::Array &array) {
   return t;
 }
 
+std::vector<int64_t> tool::coordinates(int64_t index, const std::vector<int64_t> &shape) {
+  std::vector<int64_t> at(shape.size());
+  for (size_t d = shape.size(); d-- > 0; index /= shape[d])
+    at[d] = index % shape[d];
+  return at;
+}
+
 std::string tool::place(int64_t index, const std::vector<int64_t> &shape) {
   std::string text;
-  for (size_t d = shape.size(); d-- > 0;) {
-    text = std::to_string(index % shape[d]) + (text.empty() ? "" : ", ") + text;
-    index /= shape[d];
-  }
+  for (int64_t at : coordinates(index, shape))
+    text += (text.empty() ? "" : ", ") + std::to_string(at);
   return "[" + text + "]";
 }

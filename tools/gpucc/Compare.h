@@ -24,6 +24,9 @@ Difference compare(const HostTensor &found, const HostTensor &expected, double f
 /// The same bytes.
 HostTensor toHostTensor(const gpucc_rt::Array &array);
 
+/// Where the element with this row-major index stands in a tensor of this shape.
+std::vector<int64_t> coordinates(int64_t index, const std::vector<int64_t> &shape);
+
 /// "[1, 2, 0]": the index in a tensor of this shape.
 std::string place(int64_t index, const std::vector<int64_t> &shape);
 

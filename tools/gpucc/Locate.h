@@ -18,6 +18,11 @@ namespace gpucc::tool {
 std::string locate(gpucc_rt::RankGroup &group, const PlanFile &plan, const std::string &tensor,
                    const gpucc_rt::Array &expected, int64_t index, double allowed);
 
+/// The part of that which the plan alone says: the last command that writes the tensor, or that
+/// piece of it which holds `element` (empty: any piece).
+std::string writerOf(const rt::plan::Plan &plan, const std::string &tensor,
+                     const std::vector<int64_t> &element);
+
 } // namespace gpucc::tool
 
 #endif // GPUCC_TOOLS_GPUCC_LOCATE_H

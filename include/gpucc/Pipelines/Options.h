@@ -71,7 +71,6 @@ struct CompileOptions {
   bool externalWeights = false;
   bool followLinks = false;
   bool remarks = false;
-  bool verify = true; ///< run phase verifiers
 };
 
 /// Stops of the pipeline, in order.

@@ -42,15 +42,17 @@ LogicalResult gpucc::verifyCudaTypes(ModuleOp module) {
                             << where;
 }
 
-/// What of sm_80 an op needs, "" when nothing.
+/// What of sm_80 an op needs, "" when nothing. Products of f16 are what the skeletons of matrix
+/// products and attention form with mma.sync.m16n8k16 (convolutions have no such code).
 static std::string needOfSm80(Operation &op) {
   auto contract = dyn_cast<graph::ContractOp>(op);
+  bool product = isa<graph::ContractOp, graph::AttentionOp>(op);
   for (Type type : llvm::concat<Type>(llvm::to_vector(op.getOperandTypes()),
                                       llvm::to_vector(op.getResultTypes())))
     if (auto tensor = dyn_cast<RankedTensorType>(type)) {
       if (tensor.getElementType().isBF16())
         return "values of type bf16";
-      if (contract && tensor.getElementType().isF16())
+      if (product && tensor.getElementType().isF16())
         return "matrix products of type f16";
     }
   return contract && contract.getPrecision() == graph::Precision::Tf32

@@ -7,6 +7,7 @@
 #include "FitBudget.h"
 #include "Kernels.h"
 #include "Phases.h"
+#include "dialects/Base/ModuleAttrs.h"
 #include "dialects/Frontend/Frontend.h"
 #include "dialects/Plan/Plan.h"
 #include "gpucc/Conversion/FrontendToGraph/FrontendToGraph.h"
@@ -127,10 +128,10 @@ static void countMicroBatches(ModuleOp module, const CompileOptions &options,
   if (!options.train)
     return;
   Builder b(module.getContext());
-  module->setAttr("base.micro_batches", b.getI64IntegerAttr(options.pins.microBatches.value_or(1)));
-  module->setAttr("base.accumulate", b.getI64IntegerAttr(options.train->accumulate));
+  module->setAttr(base::microBatchesAttr, b.getI64IntegerAttr(options.pins.microBatches.value_or(1)));
+  module->setAttr(base::accumulateAttr, b.getI64IntegerAttr(options.train->accumulate));
   if (!batch.empty())
-    module->setAttr("base.batch", b.getStringAttr(batch));
+    module->setAttr(base::batchAttr, b.getStringAttr(batch));
 }
 
 int Compilation::State::load(Phase phase) {

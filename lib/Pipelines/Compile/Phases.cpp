@@ -25,7 +25,7 @@ using namespace gpucc;
 
 /// Import has bound the profiles: shapes are static. Composites are raised before differentiation and
 /// sharding, which are better on composites.
-static void buildGraphPhase(OpPassManager &pm, const CompileOptions &options) {
+static void buildGraphPhase(OpPassManager &pm) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createFoldConstants());
   function.addPass(createSimplifyGraph());
@@ -33,8 +33,7 @@ static void buildGraphPhase(OpPassManager &pm, const CompileOptions &options) {
   function.addPass(createRaiseComposites());
   function.addPass(createSimplifyGraph());
   function.addPass(createCSEPass());
-  if (options.verify)
-    pm.addPass(createVerifyPhaseGraph());
+  pm.addPass(createVerifyPhaseGraph());
 }
 
 /// Mixed precision first, so that backward inherits the types and masters stay f32; CSE last, because the
@@ -86,7 +85,7 @@ static void buildTrainPhase(OpPassManager &pm, const CompileOptions &options, bo
   // Derivatives compute with constants (x^3 gives 3 x^(3 - 1)): unfolded, these tie layers together.
   pm.addNestedPass<func::FuncOp>(createFoldConstants());
   pm.addNestedPass<func::FuncOp>(createCSEPass());
-  if (options.verify && !trial)
+  if (!trial)
     pm.addPass(createVerifyPhaseTrain());
 }
 
@@ -117,8 +116,7 @@ static void buildDistPhase(OpPassManager &pm, const CompileOptions &options) {
   pm.addPass(createOverlapCollectives());
   pm.addPass(createLowerStageReductions());
   pm.addPass(createPrepareCollectives());
-  if (options.verify)
-    pm.addPass(createVerifyPhaseDist());
+  pm.addPass(createVerifyPhaseDist());
   pm.addPass(createVerifyCollectives()); // a proof, not a check of the compiler: always
 }
 
@@ -132,8 +130,7 @@ static void buildFusePhase(OpPassManager &pm, const CompileOptions &options) {
   fuse.target = target;
   fuse.remarks = options.remarks;
   pm.addNestedPass<func::FuncOp>(createFuse(fuse));
-  if (options.verify)
-    pm.addPass(createVerifyPhaseFuse());
+  pm.addPass(createVerifyPhaseFuse());
 }
 
 /// On clusters: only what is materialised counts, and the clones are the same kernels. No CSE from here
@@ -148,8 +145,7 @@ void gpucc::buildRecompute(OpPassManager &pm, const RecomputeRequest &request,
   recompute.leastOtherwise = request.leastOtherwise;
   recompute.remarks = options.remarks;
   pm.addPass(createInsertRecompute(recompute));
-  if (options.verify)
-    pm.addPass(createVerifyPhaseFuse());
+  pm.addPass(createVerifyPhaseFuse());
 }
 
 /// Identical clusters share one kernel.
@@ -157,8 +153,7 @@ static void buildKernelPhase(OpPassManager &pm, const CompileOptions &options) {
   OutlineKernelsOptions outline;
   outline.target = options.target.cuda ? "cuda" : "host";
   pm.addPass(createOutlineKernels(outline));
-  if (options.verify)
-    pm.addPass(createVerifyPhaseKernel());
+  pm.addPass(createVerifyPhaseKernel());
 }
 
 /// The last view of values: what fusion and recomputation have left is what takes memory.
@@ -167,20 +162,18 @@ static void buildSchedPhase(OpPassManager &pm, const CompileOptions &options) {
   order.remarks = options.remarks;
   pm.addNestedPass<func::FuncOp>(createOrder(order));
   pm.addPass(createGraphToSched());
-  if (options.verify)
-    pm.addPass(createVerifyPhaseSched());
+  pm.addPass(createVerifyPhaseSched());
 }
 
 /// Offsets last: what an asynchronous collective touches lives until it is waited for.
-static void buildPlanPhase(OpPassManager &pm, const CompileOptions &options) {
+static void buildPlanPhase(OpPassManager &pm) {
   pm.addPass(createSchedToPlan());
-  if (options.verify)
-    pm.addPass(createVerifyPhasePlan());
+  pm.addPass(createVerifyPhasePlan());
   pm.addPass(createVerifyPlanCollectives()); // of the commands that will run, with their scripts
 }
 
 void gpucc::buildTrial(OpPassManager &pm, const CompileOptions &options) {
-  buildGraphPhase(pm, options);
+  buildGraphPhase(pm);
   buildTrainPhase(pm, options, true);
 }
 
@@ -189,7 +182,7 @@ void gpucc::buildPhase(OpPassManager &pm, Phase phase, const CompileOptions &opt
   case Phase::Frontend:
     return;
   case Phase::Graph:
-    return buildGraphPhase(pm, options);
+    return buildGraphPhase(pm);
   case Phase::Train:
     return buildTrainPhase(pm, options);
   case Phase::Dist:
@@ -201,7 +194,7 @@ void gpucc::buildPhase(OpPassManager &pm, Phase phase, const CompileOptions &opt
   case Phase::Sched:
     return buildSchedPhase(pm, options);
   case Phase::Plan:
-    return buildPlanPhase(pm, options);
+    return buildPlanPhase(pm);
   }
 }
 

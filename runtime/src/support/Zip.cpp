@@ -169,7 +169,8 @@ Status gpucc::rt::makeZip(const std::vector<ZipMember> &members, std::vector<cha
   // time.
   auto common = [&](const ZipMember &member, const Placed &p) {
     // Flag bit 11: the name is UTF-8. Without it a reader takes it for code page 437.
-    bool ascii = std::all_of(member.name.begin(), member.name.end(), [](char c) { return c >= 0; });
+    bool ascii = std::all_of(member.name.begin(), member.name.end(),
+                             [](char c) { return static_cast<unsigned char>(c) < 0x80; });
     put(uint16_t(20)), put(uint16_t(ascii ? 0 : 0x0800)), put(uint16_t(0)), put(uint16_t(0)),
         put(uint16_t(0x21));
     put(p.crc), put(p.size), put(p.size);

@@ -52,6 +52,17 @@ def test_any_split_is_the_same_step(tmp_path, reduction, loss, value, batch, opt
     assert line["grad_norm"] == pytest.approx(value, rel=1e-6)
 
 
+def test_a_sum_over_many_micro_batches_is_exact(tmp_path):
+    """1000 samples of (1 * 2)^2 = 4: every partial sum is a number of f32, so the loss is 4000 and not about it."""
+    plan, run = compile_plan(tmp_path, make(tmp_path, "ReduceSum"), "output-sum:y", 1, ["--accumulate", "1000"])
+    assert run.returncode == 0, run.stderr
+    np.savez(tmp_path / "data.npz", x=np.ones((1000, 1), np.float32))
+    subprocess.run([GPUCC, "train", plan, "--data", tmp_path / "data.npz", "--steps", "1", "--save",
+                    tmp_path / "run"], check=True, capture_output=True)
+    line = json.loads((tmp_path / "run" / "log.jsonl").read_text().splitlines()[0])
+    assert line["loss"] == 4000 and line["grad_norm"] == 4000, line
+
+
 def test_a_plain_sum_is_no_mean(tmp_path):
     path = make(tmp_path, "ReduceSum")
     assert compile_plan(tmp_path, path, "output:y", 8, [])[1].returncode == 0  # nothing is split

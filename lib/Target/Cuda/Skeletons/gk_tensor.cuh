@@ -21,11 +21,19 @@
 GK_DEV gk_u32 gk_smem(const void *p) { return (gk_u32)__cvta_generic_to_shared(p); }
 #endif
 
+/// Asynchronous copies begin with sm_80.
+#if GK_DEVICE && __CUDA_ARCH__ >= 800
+#define GK_ASYNC 1
+#else
+#define GK_ASYNC 0
+#endif
+
 /// Copies `valid` of Bytes (4, 8 or 16, both addresses aligned to Bytes) from global to shared
 /// memory and fills the rest with zeros. With valid = 0 the source is not read, but must be a legal
 /// pointer value.
 template <int Bytes> GK_DEV void gk_cp_async(void *to, const void *from, int valid = Bytes) {
 #if GK_DEVICE
+#if GK_ASYNC
   if constexpr (Bytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(gk_smem(to)),
                  "l"(__cvta_generic_to_global(from)), "r"(valid)
@@ -34,22 +42,33 @@ template <int Bytes> GK_DEV void gk_cp_async(void *to, const void *from, int val
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(gk_smem(to)),
                  "l"(__cvta_generic_to_global(from)), "n"(Bytes), "r"(valid)
                  : "memory");
+#else // at once: whoever waits finds it done
+  auto *cell = static_cast<unsigned char *>(to);
+  const auto *source = static_cast<const unsigned char *>(from);
+  GK_UNROLL
+  for (int word = 0; word < Bytes / 4; ++word)
+    if (4 * word + 4 <= valid)
+      reinterpret_cast<gk_u32 *>(cell)[word] = reinterpret_cast<const gk_u32 *>(source)[word];
+    else
+      for (int i = 4 * word; i < 4 * word + 4; ++i)
+        cell[i] = i < valid ? source[i] : 0;
+#endif
 #else
   simt::cpAsync(to, from, Bytes, valid);
 #endif
 }
 GK_DEV void gk_cp_commit() {
-#if GK_DEVICE
+#if GK_ASYNC
   asm volatile("cp.async.commit_group;" ::: "memory");
-#else
+#elif !GK_DEVICE
   simt::cpCommit();
 #endif
 }
 /// Waits until at most N of this thread's newest groups are still in flight.
 template <int N> GK_DEV void gk_cp_wait() {
-#if GK_DEVICE
+#if GK_ASYNC
   asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
-#else
+#elif !GK_DEVICE
   simt::cpWait(N);
 #endif
 }
