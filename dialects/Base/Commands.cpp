@@ -39,6 +39,10 @@ SmallVector<Access> base::libraryAccesses(ArrayAttr operands, DictionaryAttr con
   result.back().reads = config.contains("accumulate");
   if (auto bias = config.getAs<OperandAttr>("bias"))
     result.push_back({bias.getView(), true, false});
+  if (auto postOps = config.getAs<ArrayAttr>("post_ops"))
+    for (Attribute post : postOps)
+      if (auto operand = cast<DictionaryAttr>(post).getAs<OperandAttr>("operand"))
+        result.push_back({operand.getView(), true, false});
   return result;
 }
 

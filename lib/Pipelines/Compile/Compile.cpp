@@ -139,7 +139,7 @@ int Compilation::State::load(Phase phase) {
   OnnxOptions import;
   import.followLinks = options.followLinks;
   OnnxModel model = importOnnx(context.get(), options.model, import);
-  folder = model.folder;
+  folder = options.modelFolder = model.folder;
   if (model.status != frontend::Status::Ok)
     return frontend::exitCode(model.status);
   module = std::move(model.module);
@@ -344,8 +344,10 @@ int gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
   if (options.target.cuda && failed(verifyArchitectures(module, options.target.archs)))
     return 3;
   PassManager pm(module.getContext());
+  CompileOptions located = options;
+  located.modelFolder = folder;
   for (Phase phase : {Phase::Graph, Phase::Fuse, Phase::Kernel, Phase::Sched, Phase::Plan})
-    buildPhase(pm, phase, options);
+    buildPhase(pm, phase, located);
   std::vector<KernelReport> kernels;
   bool ok = succeeded(pm.run(module)) &&
             succeeded(finishPlan(module, options, folder, path, kernels));

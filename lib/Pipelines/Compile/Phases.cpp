@@ -33,6 +33,13 @@ static void buildGraphPhase(OpPassManager &pm, const CompileOptions &options) {
   function.addPass(createRaiseComposites());
   function.addPass(createSimplifyGraph());
   function.addPass(createCSEPass());
+  // Folded filters are constants, which neither ranks share nor a lower precision converts for free.
+  bool wide = options.precision == "f32" || options.precision == "tf32";
+  if (!options.train && options.ranks == 1 && wide) {
+    FoldWeightsOptions fold;
+    fold.folder = options.modelFolder;
+    function.addPass(createFoldWeights(fold));
+  }
   if (options.verify)
     pm.addPass(createVerifyPhaseGraph());
 }

@@ -103,9 +103,14 @@ static void copyAttributes(graph::ClusterOp cluster, ArrayRef<Operation *> ops) 
       }
 }
 
+<<<<<<< HEAD
 /// `mergeEqual`: of equal ops, such as copied broadcasts, one is kept.
 static graph::ClusterOp buildBody(OpBuilder &builder, ArrayRef<Operation *> ops,
                                   ArrayRef<Value> outputs, bool mergeEqual) {
+=======
+graph::ClusterOp fusion::buildCluster(OpBuilder &builder, ArrayRef<Operation *> ops,
+                                      ArrayRef<Value> outputs, graph::ClusterKind kind) {
+>>>>>>> 530f8e1 (Host: channels innermost, BatchNorm folded into filters, post-ops in library calls, Winograd; convolutions lose dimensions of size 1)
   SmallVector<Operation *> all = withFreeLeaves(ops);
   llvm::DenseSet<Operation *> members(all.begin(), all.end());
   llvm::SetVector<Value> inputs;
@@ -118,7 +123,7 @@ static graph::ClusterOp buildBody(OpBuilder &builder, ArrayRef<Operation *> ops,
   }
   auto cluster =
       graph::ClusterOp::create(builder, builder.getFusedLoc(locs), ValueRange(outputs).getTypes(),
-                               kindOf(ops), inputs.getArrayRef());
+                               kind, inputs.getArrayRef());
   Block *body = new Block;
   cluster.getBody().push_back(body);
   IRMapping mapping;
@@ -207,7 +212,7 @@ SmallVector<graph::ClusterOp> fusion::buildClusters(Block &block, GroupGraph &gr
     if (!isKernelWork(inside, policy)) {
       move(inside);
     } else if (SmallVector<Value> outputs = groups.outputsOf(inside); !outputs.empty()) {
-      clusters.push_back(buildCluster(builder, inside, outputs));
+      clusters.push_back(buildCluster(builder, inside, outputs, kindOf(inside)));
       bool leaf = isFreeLeaf(inside.front()); // clusters make it again inside
       for (auto [from, to] : llvm::zip_equal(outputs, clusters.back().getOutputs()))
         Value(from).replaceUsesWithIf(
