@@ -4,7 +4,7 @@
 // = [10 - 4, 20 - 15] = [6, 5]. The old bias [1, 2] is scaled too: [1, 6] + [6, 5] = [7, 11].
 // CHECK-LABEL: @behind_convolution
 // CHECK-NOT: graph.batch_norm
-// CHECK: %[[W:.*]] = graph.constant dense<{{\[\[\[}}1.000000e+00]], {{\[\[}}2.000000e+00]]], {{\[\[\[}}9.000000e+00]], {{\[\[}}1.200000e+01]]]]> : tensor<2x2x1x1xf32>
+// CHECK: %[[W:.*]] = graph.constant dense<{{\[\[\[\[}}1.000000e+00]], {{\[\[}}2.000000e+00]]], {{\[\[\[}}9.000000e+00]], {{\[\[}}1.200000e+01]]]]> : tensor<2x2x1x1xf32>
 // CHECK: %[[Y:.*]] = graph.convolution %arg0, %[[W]]
 // CHECK: %[[B:.*]] = graph.constant dense<[7.000000e+00, 1.100000e+01]> : tensor<2xf32>
 // CHECK: %[[S:.*]] = graph.broadcast %[[B]]
