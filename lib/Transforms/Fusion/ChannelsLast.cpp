@@ -12,7 +12,8 @@
 //
 // One walk in program order gives each value at most one *twin* with channels last. An op takes
 // part when an operand has a twin and the others have one or get one for nothing (broadcasts,
-// splats, tensors whose spatial dimensions are 1).
+// splats, tensors whose spatial dimensions are 1). The other way round, a convolution with channels
+// last that no library takes gets channels first: kernels know no other.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Graph/Build.h"
@@ -300,7 +301,24 @@ private:
 };
 } // namespace
 
+/// Our own kernels compute with channels first.
+static void putChannelsFirst(graph::ConvolutionOp op) {
+  OpBuilder builder(op);
+  GraphBuilder g(builder, op.getLoc());
+  int64_t rank = rankOf(op.getResult());
+  Value y = graph::ConvolutionOp::create(
+      builder, op.getLoc(), permute(g, op.getInput(), channelsFirstPermutation(rank)),
+      op.getFilter(), op.getStrides(), op.getPadsLow(), op.getPadsHigh(), op.getDilations(),
+      op.getGroups(), /*channels_last=*/false);
+  y.getDefiningOp()->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op.getResult().replaceAllUsesWith(permute(g, y, channelsLastPermutation(rank)));
+  op.erase();
+}
+
 unsigned fusion::putChannelsLast(func::FuncOp function, const Policy &policy) {
+  for (auto op : llvm::make_early_inc_range(function.getOps<graph::ConvolutionOp>()))
+    if (op.getChannelsLast() && !policy.isLibraryCall(op))
+      putChannelsFirst(op);
   // Gradients of convolutions know one layout: a training step keeps it.
   for (Operation &op : function.getBody().front())
     if (isa<graph::ConvolutionFilterGradOp>(op))

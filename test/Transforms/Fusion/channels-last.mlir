@@ -2,7 +2,7 @@
 // RUN: gpucc-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(gpucc-prepare-fusion{target=cuda}))' | FileCheck %s --check-prefix=CUDA
 
 // One transpose in, none out: the sum over the points does not care.
-// CUDA-NOT: channels_last
+// CUDA-NOT: {channels_last
 // CHECK-LABEL: @image
 // CHECK: %[[X:.*]] = graph.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>}
 // CHECK: graph.convolution %[[X]], %arg1 {channels_last, {{.*}} -> tensor<1x8x8x16xf32>
@@ -57,4 +57,20 @@ func.func @squeeze(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x1x1xf32>, %v: tensor<
   %4 = graph.broadcast %3 {shape = array<i64: 1, 4, 6, 6>, dims = array<i64: 0, 1, 2, 3>} : (tensor<1x4x1x1xf32>) -> tensor<1x4x6x6xf32>
   %5 = graph.binary mul %0, %4 : (tensor<1x4x6x6xf32>, tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
   return %5 : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+// No library has f64, none is asked on CUDA: kernels compute with channels first.
+// CHECK-LABEL: @first
+// CHECK: %[[X:.*]] = graph.transpose %arg0 {permutation = array<i64: 0, 3, 1, 2>}
+// CHECK: %[[Y:.*]] = graph.convolution %[[X]], %arg1 {dilations{{.*}} -> tensor<2x4x5x6xf64>
+// CHECK: %[[R:.*]] = graph.transpose %[[Y]] {permutation = array<i64: 0, 2, 3, 1>}
+// CHECK: return %[[R]]
+// CUDA-LABEL: @first
+// CUDA: graph.transpose %arg0 {permutation = array<i64: 0, 3, 1, 2>}
+// CUDA-NOT: {channels_last
+func.func @first(%x: tensor<2x6x7x3xf64>, %w: tensor<4x3x2x2xf64>) -> tensor<2x5x6x4xf64> {
+  %y = graph.convolution %x, %w {channels_last, strides = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<2x6x7x3xf64>, tensor<4x3x2x2xf64>) -> tensor<2x5x6x4xf64>
+  return %y : tensor<2x5x6x4xf64>
 }
