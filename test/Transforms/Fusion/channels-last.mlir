@@ -61,7 +61,7 @@ func.func @squeeze(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x1x1xf32>, %v: tensor<
 
 // -----
 
-// No library has f64, none is asked on CUDA: kernels compute with channels first.
+// No library has f64, and devices call none here: kernels compute with channels first.
 // CHECK-LABEL: @first
 // CHECK: %[[X:.*]] = graph.transpose %arg0 {permutation = array<i64: 0, 3, 1, 2>}
 // CHECK: %[[Y:.*]] = graph.convolution %[[X]], %arg1 {dilations{{.*}} -> tensor<2x4x5x6xf64>
