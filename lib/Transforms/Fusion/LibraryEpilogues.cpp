@@ -12,10 +12,15 @@
 // the next kernel usually reads the result anyway (a norm, a softmax, a move of heads) and does the
 // cheap links on the way; so there a chain must reach an activation.
 //
+// A library's ReLU and clip make a bound of a NaN. A training step must not lose one (its loss says
+// that it went wrong), so where there is a label or a state these links stay outside.
+//
 //===----------------------------------------------------------------------===//
+#include "dialects/Base/Base.h"
 #include "dialects/Graph/Graph.h"
 #include "gpucc/Analysis/PostOps.h"
 #include "lib/Transforms/Fusion/BuildClusters.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -26,15 +31,27 @@ static bool isActivation(const PostOp &post) {
          post.kind != "linear";
 }
 
+static bool losesNaN(const PostOp &post) { return post.kind == "relu" || post.kind == "clip"; }
+
+/// Has the function of this block a label or a state?
+static bool isTraining(Block &block) {
+  auto function = dyn_cast<func::FuncOp>(block.getParentOp());
+  for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
+    if (auto kind = function.getArgAttrOfType<StringAttr>(i, base::kindAttr);
+        kind && (kind.getValue() == "label" || kind.getValue() == "state"))
+      return true;
+  return false;
+}
+
 /// The library's op, and in order of use what makes its operands and the links behind it.
-static SmallVector<Operation *> chainOf(Operation *library) {
+static SmallVector<Operation *> chainOf(Operation *library, bool keepNaN) {
   SmallVector<Operation *> chain{library};
   bool convolution = isa<graph::ConvolutionOp>(library);
   size_t worthwhile = 0;
   for (Value v = library->getResult(0); v.hasOneUse(); v = chain.back()->getResult(0)) {
     Operation *user = *v.getUsers().begin();
     std::optional<PostOp> post = asPostOp(user, v, library);
-    if (!post || user->getBlock() != library->getBlock())
+    if (!post || user->getBlock() != library->getBlock() || (keepNaN && losesNaN(*post)))
       break;
     if (post->perChannel) // the broadcast happens inside
       for (Value operand : user->getOperands())
@@ -55,8 +72,9 @@ unsigned fusion::takeEpilogues(Block &block, const Policy &policy) {
     if (isa<graph::ContractOp, graph::ConvolutionOp>(op) && policy.isLibraryCall(&op))
       work.push_back(&op);
   unsigned count = 0;
+  bool keepNaN = isTraining(block);
   for (Operation *library : work) {
-    SmallVector<Operation *> chain = chainOf(library);
+    SmallVector<Operation *> chain = chainOf(library, keepNaN);
     if (chain.size() < 2)
       continue;
     Value result = chain.back()->getResult(0);
