@@ -146,6 +146,9 @@ def heading():
     for option in given:  # where the JSON went is of no interest and may name a folder of this machine
         if option == "--json":
             next(given, None)
+        elif option == "--models":  # likewise
+            next(given, None)
+            options.append("--models M")
         elif not option.startswith("--json="):
             options.append(option)
     command = " ".join(["build/venv/bin/python", f"bench/{pathlib.Path(sys.argv[0]).name}", *options])

@@ -20,10 +20,31 @@ class Case:
     name: str
     path: pathlib.Path
     sizes: dict
+    model: object = None  # of bench/models/zoo.py, which then makes the inputs
+
+    def inputs(self, session):
+        return zoo().inputs(session, self.model, self.sizes) if self.model else inputs(session, self.sizes)
 
     @property
     def profile(self):
         return ",".join(f"{k}={v}" for k, v in self.sizes.items())
+
+
+def zoo():
+    """bench/models/zoo.py: the real models."""
+    path = str(ROOT / "bench" / "models")
+    if path not in sys.path:
+        sys.path.append(path)
+    import zoo as module
+    return module
+
+
+def real_cases(folder):
+    """Those of the zoo that lie in `folder` (bench/models/make.py puts them there), at their first profile."""
+    for model in zoo().MODELS.values():
+        path = pathlib.Path(folder) / model.file
+        if path.exists():
+            yield Case(model.title, path, model.profiles[0], model)
 
 
 def make(folder, *options):

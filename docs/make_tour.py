@@ -58,7 +58,7 @@ def write(tour):
     t.say("The profile binds `batch`, so every shape is known. Weights are names; planning never reads them.")
     t.run("gpucc compile mlp.onnx --profile batch=16 --compile-to graph", limit=24)
     t.say("## fuse: what becomes one kernel")
-    t.say("On the host matrix products are library calls (oneDNN); bias and activation after them are one cluster.")
+    t.say("On the host matrix products are library calls (oneDNN); they take bias and activation along (library clusters).")
     t.run("gpucc compile mlp.onnx --profile batch=16 --compile-to fuse", limit=30)
     t.say("For a GPU the product is in the cluster too.")
     t.run("gpucc compile mlp.onnx --profile batch=16 --target cuda:sm_90a --compile-to fuse",

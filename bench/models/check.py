@@ -7,6 +7,9 @@ Columns: greatest error relative to max(|y|, 1e-2 max|Y|), limit 1e-3; argmax of
 launches; the arena of intermediate values over the most bytes alive at once; the share of ops inside clusters
 after decomposition (constants and views aside) on the host, where products are library calls, and for CUDA,
 where they are kernels. The last line says how many agree; the exit code is 1 when one does not.
+
+--cuda looks at the CUDA kernels instead: compiled by NVRTC for sm_80, sm_90a and sm_100a, how many there are and
+whether any spills registers (no GPU is needed).
 """
 import argparse
 import json
@@ -106,11 +109,52 @@ def examine(model, path, folder):
     return row
 
 
+ARCHITECTURES = "sm_80,sm_90a,sm_100a"
+
+
+def examine_cuda(model, path, folder):
+    plan, table = folder / "cuda.plan", folder / "kernels.json"
+    start = time.perf_counter()
+    gpucc("compile", path, *zoo.profile_options(model.profiles[:1]), "--target", f"cuda:{ARCHITECTURES}",
+          "--external-weights", "-o", plan)
+    seconds = time.perf_counter() - start
+    gpucc("show", plan, "--kernels", "--json", table)
+    kernels = json.loads(table.read_text())["kernels"]
+    variants = [v for k in kernels for v in k["variants"]]
+    spills = [f"{k['kernel']} ({v['arch']})" for k in kernels for v in k["variants"]
+              if v.get("spill_bytes") or v.get("local_instructions")]
+    return {"model": model.name, "kernels": len(kernels), "launches": sum(k["launches"] for k in kernels),
+            "variants": len(variants), "seconds": seconds, "spills": spills,
+            "registers": max((v.get("registers", 0) for v in variants), default=0),
+            "matrix": sum(bool(v.get("matrix_instructions")) for v in variants),
+            "fine": not spills and len(variants) == 3 * len(kernels)}
+
+
+def report_cuda(rows):
+    print(frame.table(["model", "kernels", "launches", "cubins", "with matrix instructions", "most registers",
+                       "compile s", "spills"],
+                      [[r["model"], r["kernels"], r["launches"], r["variants"], r["matrix"], r["registers"],
+                        f"{r['seconds']:.0f}", ", ".join(r["spills"]) or "none"] if "kernels" in r
+                       else [r["model"], *["-"] * 6, "FAILED"] for r in rows]))
+
+
+def report_host(rows):
+    print(frame.table(
+        ["model", "error", "argmax", "compile s", "kernels", "launches", "arena", "arena/live", "in clusters",
+         "cuda", ""],
+        [[r["model"], f"{r['error']:.1e}", "same" if r["argmax"] else "DIFFERS", f"{r['compile_s']:.1f}",
+          r["kernels"], r["launches"], frame.size(r["arena"]), f"{r['arena'] / max(r['max_live'], 1):.3f}",
+          f"{r['share_host']:.0%} of {r['ops_host']}", f"{r['share_cuda']:.0%} of {r['ops_cuda']}",
+          "agrees" if r["fine"] else "WRONG"] if "error" in r else [r["model"], *["-"] * 9, "FAILED"]
+         for r in rows]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--filter", default="", help="only models whose name contains this")
+    parser.add_argument("--cuda", action="store_true", help="the CUDA kernels: cubins and spills")
     parser.add_argument("--json", type=pathlib.Path)
     args = parser.parse_args()
     rows, absent = [], []
@@ -124,17 +168,11 @@ def main():
         frame.progress(model.name)
         with tempfile.TemporaryDirectory(dir=args.folder) as folder:
             try:
-                rows.append(examine(model, path.resolve(), pathlib.Path(folder)))
+                look = examine_cuda if args.cuda else examine
+                rows.append(look(model, path.resolve(), pathlib.Path(folder)))
             except (RuntimeError, KeyError) as failure:
                 rows.append({"model": model.name, "fine": False, "reason": str(failure)})
-    print(frame.table(
-        ["model", "error", "argmax", "compile s", "kernels", "launches", "arena", "arena/live", "in clusters",
-         "cuda", ""],
-        [[r["model"], f"{r['error']:.1e}", "same" if r["argmax"] else "DIFFERS", f"{r['compile_s']:.1f}",
-          r["kernels"], r["launches"], frame.size(r["arena"]), f"{r['arena'] / max(r['max_live'], 1):.3f}",
-          f"{r['share_host']:.0%} of {r['ops_host']}", f"{r['share_cuda']:.0%} of {r['ops_cuda']}",
-          "agrees" if r["fine"] else "WRONG"] if "error" in r else [r["model"], *["-"] * 9, "FAILED"]
-         for r in rows]))
+    (report_cuda if args.cuda else report_host)(rows)
     for r in rows:
         if "reason" in r:
             print(f"\n{r['model']}: {r['reason']}")
@@ -143,8 +181,8 @@ def main():
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1))
     good = sum(r["fine"] for r in rows)
-    print(f"{good} of {len(rows)} models agree with ONNX Runtime, {len(rows) - good} do not, "
-          f"{len(absent)} not made")
+    what = "compile for " + ARCHITECTURES + " without spills" if args.cuda else "agree with ONNX Runtime"
+    print(f"{good} of {len(rows)} models {what}, {len(rows) - good} do not, {len(absent)} not made")
     return 0 if rows and good == len(rows) else 1
 
 

@@ -39,6 +39,10 @@ SmallVector<Access> base::libraryAccesses(ArrayAttr operands, DictionaryAttr con
   result.back().reads = config.contains("accumulate");
   if (auto bias = config.getAs<OperandAttr>("bias"))
     result.push_back({bias.getView(), true, false});
+  if (auto postOps = config.getAs<ArrayAttr>("post_ops"))
+    for (Attribute post : postOps)
+      if (auto operand = cast<DictionaryAttr>(post).getAs<OperandAttr>("operand"))
+        result.push_back({operand.getView(), true, false});
   return result;
 }
 
@@ -103,6 +107,25 @@ static LogicalResult verifyOperand(Operation *op, OperandAttr operand, const Twi
                << operand.getView().getBytes() << ", and strides are at least 0";
 }
 
+/// One entry of post_ops.
+static bool isPostOp(Attribute attr) {
+  auto post = dyn_cast<DictionaryAttr>(attr);
+  auto kind = post ? post.getAs<StringAttr>("kind") : StringAttr();
+  static constexpr StringLiteral alone[] = {"relu", "gelu_erf", "gelu_tanh", "sigmoid",
+                                            "silu", "tanh",     "clip",      "linear"};
+  if (!kind)
+    return false;
+  bool two = kind.getValue() == "add_operand" || kind.getValue() == "multiply_operand";
+  for (NamedAttribute entry : post) {
+    StringRef name = entry.getName().getValue();
+    if (name != "kind" &&
+        !((name == "alpha" || name == "beta") && isa<FloatAttr>(entry.getValue())) &&
+        !(name == "operand" && isa<OperandAttr>(entry.getValue())))
+      return false;
+  }
+  return post.contains("operand") == two && (two || llvm::is_contained(alone, kind.getValue()));
+}
+
 /// (C4) of a library call.
 static LogicalResult verifyConfig(Operation *op, DictionaryAttr config) {
   for (NamedAttribute entry : config) {
@@ -117,6 +140,9 @@ static LogicalResult verifyConfig(Operation *op, DictionaryAttr config) {
       fine = isa<OperandAttr>(entry.getValue());
     else if (name == "accumulate")
       fine = isa<UnitAttr>(entry.getValue());
+    else if (name == "post_ops")
+      fine = isa<ArrayAttr>(entry.getValue()) &&
+             llvm::all_of(cast<ArrayAttr>(entry.getValue()), isPostOp);
     else if (name == "math")
       if (auto math = dyn_cast<StringAttr>(entry.getValue()))
         fine = llvm::is_contained({"strict", "tf32", "bf16"}, math.getValue());
@@ -125,7 +151,8 @@ static LogicalResult verifyConfig(Operation *op, DictionaryAttr config) {
              << "(C4) config entry '" << name << "' = " << entry.getValue()
              << "; allowed are i64 arrays strides, dilations, pads_begin, "
                 "pads_end, window, constant; i64 groups; #base.operand bias; unit "
-                "accumulate; math \"strict\", \"tf32\" or \"bf16\"";
+                "accumulate; math \"strict\", \"tf32\" or \"bf16\"; post_ops, an array of {kind, "
+                "alpha, beta, operand}";
   }
   return success();
 }
@@ -145,6 +172,11 @@ LogicalResult base::verifyLibraryCall(Operation *op, StringRef kind, ArrayAttr o
   for (auto [i, operand] : llvm::enumerate(operands))
     if (failed(verifyOperand(op, cast<OperandAttr>(operand), "operand " + Twine(i))))
       return failure();
+  if (auto posts = config.getAs<ArrayAttr>("post_ops"))
+    for (auto [i, post] : llvm::enumerate(posts))
+      if (auto operand = cast<DictionaryAttr>(post).getAs<OperandAttr>("operand"))
+        if (failed(verifyOperand(op, operand, "operand of post-op " + Twine(i))))
+          return failure();
   auto bias = config.getAs<OperandAttr>("bias");
   return bias ? verifyOperand(op, bias, "the bias") : success();
 }

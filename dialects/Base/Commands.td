@@ -74,7 +74,9 @@ class LibraryCommand<Dialect d, dag extra> : Command<d, "library_call"> {
     pool_average, pool_average_include_padding; the operands are those of the plan's LibraryKind,
     the last one is written. `config` may hold strides, dilations, pads_begin, pads_end, window (i64
     arrays), groups (i64), bias (#base.operand), math ("strict", "tf32", "bf16"),
-    accumulate (unit: adds to the destination), constant (i64 array: operands that are weights).
+    accumulate (unit: adds to the destination), constant (i64 array: operands that are weights),
+    post_ops (array of {kind, alpha, beta, operand}, as the plan's PostOp: kind is its name, alpha and
+    beta are f64, operand is a #base.operand).
 
     Constraints: (C1) `kind` is one of these. (C2) the kind's number of operands is given. (C3) an operand
     has a type that plans know, strides as many as dimensions (or none), and all its elements inside its

@@ -29,3 +29,30 @@ LogicalResult WindowGeometry::check(const InferContext &c, StringRef lists, Stri
                     "pad more, or shrink the window or its dilation");
   return success();
 }
+
+SmallVector<int64_t> gpucc::graph::channelsLastPermutation(int64_t rank) {
+  SmallVector<int64_t> permutation{0};
+  for (int64_t d = 2; d < rank; ++d)
+    permutation.push_back(d);
+  permutation.push_back(1);
+  return permutation;
+}
+
+SmallVector<int64_t> gpucc::graph::channelsFirstPermutation(int64_t rank) {
+  SmallVector<int64_t> permutation{0, rank - 1};
+  for (int64_t d = 1; d + 1 < rank; ++d)
+    permutation.push_back(d);
+  return permutation;
+}
+
+static SmallVector<int64_t> permuted(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
+  return llvm::map_to_vector(permutation, [&](int64_t d) { return shape[d]; });
+}
+
+SmallVector<int64_t> gpucc::graph::channelsFirst(ArrayRef<int64_t> shape) {
+  return permuted(shape, channelsFirstPermutation(shape.size()));
+}
+
+SmallVector<int64_t> gpucc::graph::channelsLast(ArrayRef<int64_t> shape) {
+  return permuted(shape, channelsLastPermutation(shape.size()));
+}

@@ -33,6 +33,13 @@ struct WindowGeometry {
                             llvm::ArrayRef<int64_t> in, llvm::ArrayRef<int64_t> window) const;
 };
 
+/// N,C,spatial… -> N,spatial…,C and back: {0, 2, 3, 1} and {0, 3, 1, 2} for rank 4.
+llvm::SmallVector<int64_t> channelsLastPermutation(int64_t rank);
+llvm::SmallVector<int64_t> channelsFirstPermutation(int64_t rank);
+/// A shape N,spatial…,C as N,C,spatial….
+llvm::SmallVector<int64_t> channelsFirst(llvm::ArrayRef<int64_t> shape);
+llvm::SmallVector<int64_t> channelsLast(llvm::ArrayRef<int64_t> shape);
+
 } // namespace gpucc::graph
 
 #endif // GPUCC_GRAPH_GEOMETRY_H

@@ -115,7 +115,8 @@ def ClusterKind : Graph_Enum<"ClusterKind", "which emitter makes the kernel", [
     I32EnumAttrCase<"Transpose", 2, "transpose">, I32EnumAttrCase<"Contract", 3, "contract">,
     I32EnumAttrCase<"Convolution", 4, "convolution">, I32EnumAttrCase<"Attention", 5, "attention">,
     I32EnumAttrCase<"Gather", 6, "gather">, I32EnumAttrCase<"Scatter", 7, "scatter">,
-    I32EnumAttrCase<"Window", 8, "window">, I32EnumAttrCase<"Scan", 9, "scan">]>;
+    I32EnumAttrCase<"Window", 8, "window">, I32EnumAttrCase<"Scan", 9, "scan">,
+    I32EnumAttrCase<"Library", 10, "library">]>;  // a call and the post-ops it takes (Analysis/PostOps.h)
 def ClusterKindAttr : Graph_EnumAttr<ClusterKind, "cluster_kind">;
 
 // The element types of include/gpucc/Facts/DType.h.

@@ -172,25 +172,6 @@ Status loadInputs(const Arguments &arguments, const Plan &plan, std::vector<Arra
   return randomInputs(plan, 0, seed, inputs);
 }
 
-/// Gives the plan all of its inputs; arrays that it does not know are errors.
-Status writeInputs(RankGroup &group, const std::vector<Array> &inputs, int &usage) {
-  const Plan &plan = group.plan();
-  if (Status status = group.useProfileFor(inputs))
-    return status;
-  for (uint32_t t = 0; t < plan.info().tensors; ++t) {
-    gpucc_rt_tensor_info info = plan.tensor(t);
-    bool needed = info.role == GPUCC_RT_INPUT || info.role == GPUCC_RT_LABEL;
-    if (needed && !findArray(inputs, info.name)) {
-      usage = usageError(std::string("the inputs have no array '") + info.name + "'");
-      return {};
-    }
-  }
-  for (const Array &array : inputs)
-    if (Status status = group.writeArray(array))
-      return status;
-  return {};
-}
-
 Status writeOutputs(RankGroup &group, const std::string &path) {
   std::vector<Array> arrays;
   for (uint32_t t = 0; t < group.plan().info().tensors; ++t) {
@@ -227,10 +208,8 @@ int run(const Arguments &arguments, const Plan &plan) {
     return report(status);
   if (usage)
     return usage;
-  if (Status status = writeInputs(group, inputs, usage))
+  if (Status status = group.writeInputs(inputs))
     return report(status);
-  if (usage)
-    return usage;
   group.setTrace(!arguments.trace.empty());
   std::vector<double> times;
   for (uint64_t i = 0; i < arguments.iterations; ++i) {

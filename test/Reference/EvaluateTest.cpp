@@ -228,6 +228,13 @@ TEST_F(Evaluate, ConvolutionAndPool) {
              "0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : "
              "(tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>",
          "tensor<1x1x2x2xf32>", {6, 8, 12, 14});
+  // Two points of two channels, filter [10, 1]: 10·1 + 2, 10·3 + 4.
+  expect("%x = graph.constant dense<[[[1.0, 2.0], [3.0, 4.0]]]> : tensor<1x2x2xf32>\n"
+         "%w = graph.constant dense<[[[10.0], [1.0]]]> : tensor<1x2x1xf32>\n"
+         "%y = graph.convolution %x, %w {channels_last, strides = array<i64: 1>, pads_low = "
+         "array<i64: 0>, pads_high = array<i64: 0>, dilations = array<i64: 1>, groups = 1 : i64} : "
+         "(tensor<1x2x2xf32>, tensor<1x2x1xf32>) -> tensor<1x2x1xf32>",
+         "tensor<1x2x1xf32>", {12, 34});
   auto pool = [&](const std::string &kind, const std::string &flag, std::vector<double> v) {
     expect(x + "%y = graph.pool " + kind +
                " %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads_low = array<i64: "

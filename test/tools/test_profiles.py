@@ -3,14 +3,9 @@ import json
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, save
+from onnx import helper
 
-
-def model(path, nodes, inputs, outputs, opset=17):
-    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-    graph = helper.make_graph(nodes, "g", [value(*i) for i in inputs], [value(*o) for o in outputs])
-    save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), path)
-    return path
+from onnx_model import model
 
 
 @pytest.mark.parametrize("dim", [None, "past + seq"])
@@ -50,3 +45,51 @@ def test_memory_says_how_full_the_arena_is(gpucc, tmp_path):
     assert scratch["max_live"] == 2 * 32 * 32 * 4
     assert scratch["bytes"] >= scratch["max_live"]
     assert "most alive at once 8.00 KiB" in text
+
+
+@pytest.fixture(scope="module")
+def two_profiles(gpucc, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sum")
+    path = model(folder / "sum.onnx", [helper.make_node("Add", ["x", "y"], ["z"])],
+                 [("x", ["batch", 3]), ("y", ["batch", 3])], [("z", ["batch", 3])])
+    gpucc.ok("compile", path, "--profile", "batch=1", "batch=4", "-o", folder / "sum.plan")
+    return folder / "sum.plan"
+
+
+F, I = np.float32, np.int64
+WRONG = {
+    "shape of one": ({"x": np.zeros((4, 3), F), "y": np.zeros((4, 2), F)},
+                     ["input 'y' is f32 [4, 2], expected f32 [1, 3] (profile p0), f32 [4, 3] (profile p1)"]),
+    "no common profile": ({"x": np.zeros((4, 3), F), "y": np.zeros((1, 3), F)},
+                          ["input 'x' is f32 [4, 3], expected", "input 'y' is f32 [1, 3], expected"]),
+    "rank": ({"x": np.zeros(3, F), "y": np.zeros((1, 3), F)}, ["input 'x' is f32 [3], expected f32 [1, 3]"]),
+    "missing": ({"x": np.zeros((4, 3), F)}, ["input 'y' is not given, expected f32 [1, 3] (profile p0), f32 [4, 3]"]),
+    "unknown": ({"x": np.zeros((4, 3), F), "y": np.zeros((4, 3), F), "w": np.zeros(3, F)},
+                ["no tensor 'w'", "x, y, z"]),
+    "type": ({"x": np.zeros((4, 3), np.complex64), "y": np.zeros((4, 3), F)}, ["x"]),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_inputs_are_explained(gpucc, gpucc_run, two_profiles, tmp_path, case):
+    arrays, texts = WRONG[case]
+    np.savez(tmp_path / "in.npz", **arrays)
+    for program, arguments in ((gpucc, ["run"]), (gpucc_run, [])):
+        code, _, error = program(*arguments, two_profiles, "--inputs", tmp_path / "in.npz")
+        assert code == 2
+        for text in texts:
+            assert text in error, error
+
+
+@pytest.mark.parametrize("declared, dtype, warned", [([2, 5], np.float32, True), ([2, 3, 1], np.float32, True),
+                                                     ([2, 3], np.float64, True), ([2, 3], np.float32, False),
+                                                     (["n", 3], np.float32, False)])
+def test_a_wrong_declared_type_is_a_warning(gpucc, tmp_path, declared, dtype, warned):
+    path = model(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"])], [("x", [2, 3])],
+                 [("y", declared, dtype)])
+    np.savez(tmp_path / "in.npz", x=np.full((2, 3), 2, np.float32))
+    code, _, error = gpucc("run", path, "--inputs", tmp_path / "in.npz", "--outputs", tmp_path / "out.npz")
+    assert code == 0, error
+    assert ("output 'y' is declared as" in error) == warned, error
+    y = np.load(tmp_path / "out.npz")["y"]
+    assert y.shape == (2, 3) and y.dtype == np.float32

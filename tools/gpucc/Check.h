@@ -38,6 +38,10 @@ private:
   std::vector<Row> rows;
 };
 
+/// Names the op at which a compiled model begins to differ from the reference evaluator, under the
+/// same inputs. An exit code when that search itself fails.
+int findFirstWrong(CheckArguments &arguments, const std::vector<gpucc_rt::Array> &inputs);
+
 int checkOnnxTests(CheckArguments &arguments);
 int checkTraining(CheckArguments &arguments);
 

@@ -63,11 +63,8 @@ int checkModel(CheckArguments &a) {
   std::vector<gpucc_rt::Array> inputs;
   if (int code = loadInputs(source.plan(), group.profile(), a.inputs, inputs))
     return code;
-  if (auto s = group.useProfileFor(inputs))
+  if (auto s = group.writeInputs(inputs))
     return failed(s);
-  for (gpucc_rt::Array &array : inputs)
-    if (auto s = group.writeArray(array))
-      return failed(s);
   if (auto s = group.run())
     return failed(s);
   std::vector<gpucc_rt::Array> results;
@@ -84,7 +81,12 @@ int checkModel(CheckArguments &a) {
     report.add(array.name, compare(toHostTensor(array), it->second), a.tolerance.value_or(1e-3),
                it->second.shape());
   }
-  return report.finish();
+  int code = report.finish();
+  bool single = a.flags->options.profiles.size() <= 1 && source.plan().info().ranks == 1;
+  if (code == 1 && single && !isPlanFile(a.flags->options.model))
+    if (int failure = findFirstWrong(a, inputs))
+      return failure;
+  return code;
 }
 
 } // namespace
@@ -115,7 +117,7 @@ Command tool::addCheck(CLI::App &app) {
              "  gpucc check model.onnx --inputs in.npz --expect out.npz\n"
              "  gpucc check --onnx-tests DIR --filter 'test_add*'\n"
              "  gpucc check gpt.onnx --train --optimizer adamw --ranks 4 --pin dp=2,tp=2\n"
-             "exit code 1: the comparison failed; the first wrong tensor is named");
+             "exit code 1: the comparison failed; the first wrong tensor is named and, of a model, the first wrong op");
   return [a] {
     if (!a->onnxTests.empty() && a->tolerance)
       return fail(2,

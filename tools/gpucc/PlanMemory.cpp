@@ -91,7 +91,8 @@ uint64_t maxLive(const fb::Program &program, uint32_t arena, uint64_t alignment)
       const fb::Buffer *buffer = program.buffers()->Get(b);
       if (buffer->arena() != arena)
         continue;
-      uint64_t size = std::max<uint64_t>(1, (buffer->size() + alignment - 1) / alignment) * alignment;
+      uint64_t size =
+          std::max<uint64_t>(1, (buffer->size() + alignment - 1) / alignment) * alignment;
       if (lives[b].always || buffer->slots() > 1) {
         always += size * buffer->slots();
       } else if (lives[b].segment == static_cast<int>(s)) {

@@ -44,11 +44,8 @@ int run(Arguments &a) {
   std::vector<gpucc_rt::Array> arrays;
   if (int code = loadInputs(source.plan(), group.profile(), a.inputs, arrays))
     return code;
-  if (auto s = group.useProfileFor(arrays))
+  if (auto s = group.writeInputs(arrays))
     return failed(s);
-  for (const gpucc_rt::Array &array : arrays)
-    if (auto s = group.writeArray(array))
-      return failed(s);
   group.setTrace(!a.trace.empty());
   std::vector<double> times;
   for (uint64_t i = 0; i < a.iterations; ++i) {

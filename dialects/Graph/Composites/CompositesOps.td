@@ -140,4 +140,20 @@ def DropoutOp : Graph_Composite<"dropout", [RuleAndLocal]> {
   let results = (outs FloatTensor:$result);
 }
 
+def TopKOp : Graph_Composite<"top_k", [RuleOnly]> {
+  let summary = "the k greatest elements of each row in order, and where they were";
+  let description = [{
+    Rows are the last dimension. With `smallest` the k least. NaN counts as greatest; of equals the first comes first
+    (so `k` = the row's length is a stable sort). Results: values, and i64 indices.
+
+    Example: `%v, %i = graph.top_k %x {k = 2 : i64} : (tensor<4xf32>) -> (tensor<2xf32>, tensor<2xi64>)` of [1, 7, 3, 7] is
+    [7, 7] and [1, 3].
+
+    Constraints: (C1) x has a last dimension. (C2) k is from 1 to its size. (C3) rows have at
+    most 2^30 elements.
+  }];
+  let arguments = (ins Tensor:$x, I64Attr:$k, UnitAttr:$smallest);
+  let results = (outs Tensor:$values, IndicesTensor:$indices);
+}
+
 #endif // GPUCC_GRAPH_COMPOSITES

@@ -132,12 +132,11 @@ template <typename Op> static WindowGeometry geometryOf(Op op) {
   return {op.getStrides(), op.getPadsLow(), op.getPadsHigh(), op.getDilations()};
 }
 
-LogicalResult ConvolutionOp::evaluate(ArrayRef<HostTensor> operands,
-                                      MutableArrayRef<HostTensor> results) {
-  Windows w(operands[0].shape(), operands[1].shape(), results[0].shape(), geometryOf(*this),
-            getGroups());
-  std::vector<double> x = toDoubles(operands[0]), filter = toDoubles(operands[1]),
-                      y(results[0].numElements());
+static void convolve(ConvolutionOp op, const HostTensor &input, const HostTensor &filterTensor,
+                     HostTensor &result) {
+  Windows w(input.shape(), filterTensor.shape(), result.shape(), geometryOf(op), op.getGroups());
+  std::vector<double> x = toDoubles(input), filter = toDoubles(filterTensor),
+                      y(result.numElements());
   for (int64_t n = 0; n < w.batch; ++n)
     for (int64_t group = 0; group < w.groups; ++group) {
       std::vector<double> matrix(w.rows() * w.outSize);
@@ -146,7 +145,31 @@ LogicalResult ConvolutionOp::evaluate(ArrayRef<HostTensor> operands,
       multiplyAdd(filter.data() + w.filterAt(group), matrix.data(), y.data() + w.outputAt(n, group),
                   w.outputs, w.outSize, w.rows());
     }
-  fromDoubles(y, results[0]);
+  fromDoubles(y, result);
+}
+
+/// The elements of `from` with dimension i from dimension permutation[i], in `to`.
+static void permute(const HostTensor &from, ArrayRef<int64_t> permutation, HostTensor &to) {
+  std::vector<int64_t> all = HostTensor::stridesOf(from.shape());
+  SmallVector<int64_t> strides = llvm::map_to_vector(permutation, [&](int64_t d) { return all[d]; });
+  copyStrided(from, 0, strides, to, 0, HostTensor::stridesOf(to.shape()), to.shape());
+}
+
+LogicalResult ConvolutionOp::evaluate(ArrayRef<HostTensor> operands,
+                                      MutableArrayRef<HostTensor> results) {
+  if (!getChannelsLast()) {
+    convolve(*this, operands[0], operands[1], results[0]);
+    return success();
+  }
+  auto first = [](const HostTensor &t) {
+    SmallVector<int64_t> shape = channelsFirst(t.shape());
+    return HostTensor(t.dtype(), std::vector<int64_t>(shape.begin(), shape.end()));
+  };
+  int64_t rank = operands[0].shape().size();
+  HostTensor x = first(operands[0]), y = first(results[0]);
+  permute(operands[0], channelsFirstPermutation(rank), x);
+  convolve(*this, x, operands[1], y);
+  permute(y, channelsLastPermutation(rank), results[0]);
   return success();
 }
 

@@ -112,11 +112,12 @@ LogicalResult ConvolutionOp::inferReturnTypes(MLIRContext *, std::optional<Locat
   if (x.getElementType() != w.getElementType())
     return c.fail("(C4) the input is " + str(x) + ", the filter " + str(w),
                   "convert one of them with graph.convert");
-  auto shape =
-      convolutionShape(c, x.getShape(), w.getShape(), geometryOf(adaptor), adaptor.getGroups());
+  bool last = adaptor.getChannelsLast() && x.getRank() >= 3;
+  auto input = last ? channelsFirst(x.getShape()) : SmallVector<int64_t>(x.getShape());
+  auto shape = convolutionShape(c, input, w.getShape(), geometryOf(adaptor), adaptor.getGroups());
   if (failed(shape))
     return failure();
-  types.push_back(tensorOf(*shape, x.getElementType()));
+  types.push_back(tensorOf(last ? channelsLast(*shape) : *shape, x.getElementType()));
   return success();
 }
 

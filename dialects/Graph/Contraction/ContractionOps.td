@@ -41,6 +41,8 @@ defvar ConvGeometry = [{
 def ConvolutionOp : Graph_ConvLike<"convolution"> {
   let summary = "convolution (cross-correlation), 1 to 3 spatial dimensions";
   let description = ConvGeometry # [{
+    With `channels_last` (what gpucc-prepare-fusion chooses for a library that computes that way)
+    input and result are N,spatial…,C; the filter stays as it is.
 
     Constraints: (C1) ranks are equal and 3 to 5, lists fit. (C2) C is groups times the filter's
     second dimension and O is a multiple of groups. (C3) strides, dilations ≥ 1, pads ≥ 0, and each
@@ -48,7 +50,7 @@ def ConvolutionOp : Graph_ConvLike<"convolution"> {
   }];
   let arguments = (ins FloatTensor:$input, FloatTensor:$filter, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads_low, DenseI64ArrayAttr:$pads_high,
-                       DenseI64ArrayAttr:$dilations, I64Attr:$groups);
+                       DenseI64ArrayAttr:$dilations, I64Attr:$groups, UnitAttr:$channels_last);
   let results = (outs FloatTensor:$result);
 }
 

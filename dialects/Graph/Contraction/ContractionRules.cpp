@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Graph/Facts.h"
+#include "dialects/Graph/Geometry.h"
 #include "dialects/Graph/Rules.h"
 
 using namespace mlir;
@@ -62,8 +63,15 @@ struct ConvDims {
 } // namespace
 
 ShardingRule ConvolutionOp::getShardingRule() {
-  ConvDims dims(tensorOf(getInput()).getShape(), tensorOf(getFilter()).getShape(),
-                tensorOf(getResult()).getShape(), getGroups(), Summed::InputChannels);
+  SmallVector<int64_t> in(tensorOf(getInput()).getShape()), out(tensorOf(getResult()).getShape());
+  if (getChannelsLast()) {
+    in = channelsFirst(in);
+    out = channelsFirst(out);
+  }
+  ConvDims dims(in, tensorOf(getFilter()).getShape(), out, getGroups(), Summed::InputChannels);
+  if (getChannelsLast())
+    for (Rule::Dims *d : {&dims.input, &dims.output})
+      std::rotate(d->begin() + 1, d->begin() + 2, d->end());
   return dims.rule.operand(dims.input)
       .operand(dims.filter)
       .result(dims.output)

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Graph/Build.h"
+#include "dialects/Graph/Geometry.h"
 
 using namespace mlir;
 using namespace gpucc::graph;
@@ -78,12 +79,22 @@ static Value filterGrad(OpBuilder &b, Op op, Value input, Value grad, ArrayRef<i
 
 LogicalResult ConvolutionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultGrads,
                                       ArrayRef<bool> needed, MutableArrayRef<Value> operandGrads) {
-  Value grad = resultGrads[0];
-  if (grad && needed[0])
-    operandGrads[0] = inputGrad(builder, *this, grad, getFilter(), tensorOf(getInput()).getShape());
-  if (grad && needed[1])
-    operandGrads[1] =
-        filterGrad(builder, *this, getInput(), grad, tensorOf(getFilter()).getShape());
+  Value grad = resultGrads[0], input = getInput();
+  if (!grad)
+    return success();
+  GraphBuilder g(builder, getLoc());
+  int64_t rank = tensorOf(input).getRank();
+  if (getChannelsLast()) {
+    grad = g.transpose(grad, channelsFirstPermutation(rank));
+    input = g.transpose(input, channelsFirstPermutation(rank));
+  }
+  if (needed[0]) {
+    operandGrads[0] = inputGrad(builder, *this, grad, getFilter(), tensorOf(input).getShape());
+    if (getChannelsLast())
+      operandGrads[0] = g.transpose(operandGrads[0], channelsLastPermutation(rank));
+  }
+  if (needed[1])
+    operandGrads[1] = filterGrad(builder, *this, input, grad, tensorOf(getFilter()).getShape());
   return success();
 }
 

@@ -68,6 +68,11 @@ public:
   int evaluate(const std::map<std::string, HostTensor> &arguments,
                std::map<std::string, HostTensor> &results, const std::string &function = "main");
 
+  /// At Phase::Graph, with one profile: the ops of @main, constants and weights aside.
+  size_t countOps() const;
+  /// Ends @main after its first `count` ops; it then returns what the rest would have read. Describes the last op kept.
+  std::string cutAfter(size_t count);
+
 private:
   struct State;
   std::unique_ptr<State> state;

@@ -55,6 +55,7 @@ struct Pins {
 
 struct CompileOptions {
   std::string model;
+  std::string modelFolder; ///< where weight files lie; known once the model is loaded
   /// "p0: batch=1, seq=16" as (name, symbol → size); empty: every symbol is 1.
   std::vector<std::pair<std::string, std::map<std::string, int64_t>>> profiles;
   TargetSpec target;

@@ -191,7 +191,12 @@ bool ModelConverter::makeResults(frontend::YieldOp yield) {
     if (!converted) {
       fine = false;
       auto type = dyn_cast<frontend::ValueType>(value.getType());
-      if (type && !type.getWhat().empty() && !value.getDefiningOp<frontend::NodeOp>()) {
+      if (listOf(value)) {
+        worsen(outcome.status, frontend::Status::Unsupported);
+        outcome.missing.push_back({name.str(), "output", 0,
+                                   "it is a sequence, which a plan cannot return; make its tensors "
+                                   "outputs, or join them with ConcatFromSequence"});
+      } else if (type && !type.getWhat().empty() && !value.getDefiningOp<frontend::NodeOp>()) {
         worsen(outcome.status, frontend::Status::Unsupported);
         outcome.missing.push_back(
             {name.str(), "output", 0,

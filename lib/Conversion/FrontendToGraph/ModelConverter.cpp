@@ -87,6 +87,11 @@ static LogicalResult addRemedy(Diagnostic &diagnostic, frontend::NodeOp node) {
   return failure(); // go on to who prints it
 }
 
+static bool isListRule(const Entry &entry) {
+  ArrayRef<Entry> rules = listRules();
+  return &entry >= rules.begin() && &entry < rules.end();
+}
+
 bool ModelConverter::convertNode(frontend::NodeOp node) {
   ScopedDiagnosticHandler remedies(module.getContext(),
                                    [&](Diagnostic &d) { return addRemedy(d, node); });
@@ -116,7 +121,13 @@ bool ModelConverter::convertNode(frontend::NodeOp node) {
                               ", a type that gpucc does not have");
       return poison();
     }
-    if (!value && !absent)
+    if (listOf(input) && !isListRule(*entry)) {
+      reportMissing(node, "operand " + Twine(i) +
+                              " is a sequence; gpucc takes sequences apart only "
+                              "by the Sequence operators");
+      return poison();
+    }
+    if (!value && !absent && !listOf(input))
       return poison(); // its producer was reported
     if (absent && i < entry->operands) {
       reportInvalid(node, "operand " + Twine(i) + " is missing; the operator needs it");
@@ -143,7 +154,7 @@ bool ModelConverter::convertNode(frontend::NodeOp node) {
     return poison();
   for (auto [i, result] : llvm::enumerate(node.getResults())) {
     Value value = state.resultValues()[i];
-    if (!value && isRead(result)) {
+    if (!value && isRead(result) && !listOf(result)) {
       reportMissing(node, "result " + Twine(i) + " is not computed");
       return poison();
     }
@@ -172,6 +183,8 @@ std::optional<SmallVector<Value>> ModelConverter::convertBody(Region &body,
   SmallVector<Value> results;
   for (Value value : yield.getValues()) {
     results.push_back(valueOf(value));
+    if (listOf(value))
+      reportMissing(cast<frontend::NodeOp>(yield->getParentOp()), "its body gives a sequence");
     fine &= bool(results.back());
   }
   return fine ? std::optional(results) : std::nullopt;

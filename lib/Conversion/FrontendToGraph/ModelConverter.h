@@ -41,6 +41,13 @@ public:
   int64_t nextOrdinal() { return ordinal++; }
   /// The graph value of a frontend value (an initializer is materialized when first read).
   Value valueOf(Value frontendValue);
+  /// The tensors of a sequence that is known while converting (Rules/Lists.cpp); null for others.
+  using List = SmallVector<Value>;
+  const List *listOf(Value frontendValue) const {
+    auto it = lists.find(frontendValue);
+    return it == lists.end() ? nullptr : &it->second;
+  }
+  void setList(Value frontendValue, List list) { lists[frontendValue] = std::move(list); }
   /// Live nodes only are converted; results nobody reads need not be computed.
   bool isRead(Value frontendValue) const { return read.contains(frontendValue); }
 
@@ -68,6 +75,7 @@ private:
   SmallVector<mlir::DictionaryAttr> argumentAttributes, resultAttributes;
   SmallVector<Value> resultValues;
   llvm::DenseMap<Value, Value> values;
+  llvm::DenseMap<Value, List> lists;
   llvm::DenseSet<Value> read;
   llvm::DenseSet<mlir::Operation *> live;
   llvm::StringMap<graph::WeightDataOp> weightTable; ///< by the initializer's name

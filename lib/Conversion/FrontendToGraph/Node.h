@@ -115,7 +115,9 @@ ArrayRef<Entry> castRules();
 ArrayRef<Entry> controlRules();
 ArrayRef<Entry> convolutionRules();
 ArrayRef<Entry> generatorRules();
+ArrayRef<Entry> groupQueryRules();
 ArrayRef<Entry> indexRules();
+ArrayRef<Entry> listRules();
 ArrayRef<Entry> lossRules();
 ArrayRef<Entry> movementRules();
 ArrayRef<Entry> normalizationRules();
@@ -123,14 +125,18 @@ ArrayRef<Entry> optimizerRules();
 ArrayRef<Entry> poolRules();
 ArrayRef<Entry> productRules();
 ArrayRef<Entry> quantizationRules();
+ArrayRef<Entry> quantizedOperatorRules();
 ArrayRef<Entry> recurrentRules();
 ArrayRef<Entry> reductionRules();
 ArrayRef<Entry> resizeRules();
 ArrayRef<Entry> rotaryRules();
+ArrayRef<Entry> samplingRules();
+ArrayRef<Entry> selectionRules();
 ArrayRef<Entry> sequenceRules();
 ArrayRef<Entry> shapeRules();
 ArrayRef<Entry> signalRules();
 ArrayRef<Entry> softmaxRules();
+ArrayRef<Entry> stateSpaceRules();
 
 } // namespace gpucc::frontend_to_graph
 

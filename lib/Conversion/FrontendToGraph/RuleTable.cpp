@@ -19,12 +19,16 @@ using Table = StringMap<SmallVector<const Entry *, 2>>;
 
 /// Every table.
 static std::vector<ArrayRef<Entry>> allRules() {
-  return {activationRules(), arithmeticRules(),  attentionRules(),     castRules(),
-          controlRules(),    convolutionRules(), generatorRules(),     indexRules(),
-          lossRules(),       movementRules(),    normalizationRules(), optimizerRules(),
-          poolRules(),       productRules(),     quantizationRules(),  recurrentRules(),
-          reductionRules(),  resizeRules(),      rotaryRules(),        sequenceRules(),
-          shapeRules(),      signalRules(),      softmaxRules()};
+  return {activationRules(),    arithmeticRules(),   attentionRules(),
+          castRules(),          controlRules(),      convolutionRules(),
+          generatorRules(),     groupQueryRules(),   indexRules(),
+          listRules(),          lossRules(),         movementRules(),
+          normalizationRules(), optimizerRules(),    poolRules(),
+          productRules(),       quantizationRules(), quantizedOperatorRules(),
+          recurrentRules(),     reductionRules(),    resizeRules(),
+          rotaryRules(),        samplingRules(),     selectionRules(),
+          sequenceRules(),      shapeRules(),        signalRules(),
+          softmaxRules(),       stateSpaceRules()};
 }
 
 static Table makeTable() {

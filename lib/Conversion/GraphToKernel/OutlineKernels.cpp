@@ -127,7 +127,10 @@ struct OutlineKernelsPass : gpucc::impl::OutlineKernelsBase<OutlineKernelsPass> 
     kernels.clear();
     numbers.clear();
     SmallVector<graph::ClusterOp> clusters;
-    getOperation().walk([&](graph::ClusterOp cluster) { clusters.push_back(cluster); });
+    getOperation().walk([&](graph::ClusterOp cluster) {
+      if (cluster.getKind() != graph::ClusterKind::Library)
+        clusters.push_back(cluster);
+    });
     SymbolTable symbols(getOperation());
     for (graph::ClusterOp cluster : clusters) {
       FailureOr<Kernel *> kernel = findOrEmit(cluster, symbols);

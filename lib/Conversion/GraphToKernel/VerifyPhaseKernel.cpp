@@ -23,6 +23,9 @@ static LogicalResult checkBody(Operation *op) {
   bool isDist = op->getDialect() && op->getDialect()->getNamespace() == "dist";
   if (isDist || graph::isOutsideKernels(op) || isa<kernel::LaunchOp, func::ReturnOp>(op))
     return success();
+  auto cluster = dyn_cast<graph::ClusterOp>(op);
+  if (cluster && cluster.getKind() == graph::ClusterKind::Library)
+    return success();
   InFlightDiagnostic error = op->emitOpError() << "is left after kernels were outlined";
   error.attachNote() << (isa<graph::ClusterOp>(op)
                              ? "gpucc-outline-kernels should have made a kernel of it"

@@ -29,7 +29,7 @@ struct SegmentStatistics {
 llvm::LogicalResult buildSegment(ProgramBuilder &program, mlir::func::FuncOp function, llvm::StringRef name,
                            SegmentStatistics &statistics);
 
-/// True for ops that are library calls (contract and convolutions outside clusters).
+/// True for ops that are library calls: contract and convolutions, alone or in a library cluster.
 bool isLibraryOp(mlir::Operation *op);
 /// Appends the call; `operands` and `result` are where the op's values lie, `constants` the operands
 /// that nothing writes after prepare: the driver may keep them in the library's own layout.

@@ -1,4 +1,4 @@
-//===- CodeTypes.h - element types that have code ----------------*- C++ -*-===//
+//===- CodeTypes.h - element types that old devices lack --------*- C++ -*-===//
 #ifndef GPUCC_LIB_PIPELINES_COMPILE_CODETYPES_H
 #define GPUCC_LIB_PIPELINES_COMPILE_CODETYPES_H
 
@@ -8,10 +8,6 @@
 #include <vector>
 
 namespace gpucc {
-
-/// The graph dialect, the reference evaluator and the host know more element types than the CUDA
-/// printer: f8 and 4-bit integers. Emits one error that names every op with such a value.
-mlir::LogicalResult verifyCudaTypes(mlir::ModuleOp module);
 
 /// Architectures before sm_80 have no bf16, and neither cp.async nor the mma.sync forms that
 /// products of f16, bf16 and tf32 use. Emits one error that names the architecture and the first op

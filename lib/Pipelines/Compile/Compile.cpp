@@ -3,6 +3,7 @@
 
 #include "ChooseLayout.h"
 #include "CodeTypes.h"
+#include "Cut.h"
 #include "Diagnostics.h"
 #include "FitBudget.h"
 #include "Kernels.h"
@@ -139,7 +140,7 @@ int Compilation::State::load(Phase phase) {
   OnnxOptions import;
   import.followLinks = options.followLinks;
   OnnxModel model = importOnnx(context.get(), options.model, import);
-  folder = model.folder;
+  folder = options.modelFolder = model.folder;
   if (model.status != frontend::Status::Ok)
     return frontend::exitCode(model.status);
   module = std::move(model.module);
@@ -207,8 +208,7 @@ int Compilation::State::runPhases(Phase phase) {
     auto next = static_cast<Phase>(static_cast<int>(reached) + 1);
     say(std::string("phase ") + name(next));
     if (next == Phase::Fuse && options.target.cuda &&
-        (failed(verifyCudaTypes(*module)) ||
-         failed(verifyArchitectures(*module, options.target.archs))))
+        failed(verifyArchitectures(*module, options.target.archs)))
       return 3;
     PassManager pm(context.get());
     buildPhase(pm, next, options);
@@ -321,6 +321,15 @@ int Compilation::writePlan(const std::string &path) {
   return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels, s.explanation())) ? 2 : 0;
 }
 
+size_t Compilation::countOps() const {
+  auto main = state->module->lookupSymbol<func::FuncOp>("main");
+  return main ? gpucc::countOps(main) : 0;
+}
+
+std::string Compilation::cutAfter(size_t count) {
+  return gpucc::cutAfter(state->module->lookupSymbol<func::FuncOp>("main"), count);
+}
+
 int gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
                                const std::string &folder, const std::string &path,
                                std::string &error) {
@@ -333,12 +342,13 @@ int gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
   registerAllDialects(registry);
   cuda::registerCudaTarget(registry);
   module.getContext()->appendDialectRegistry(registry);
-  if (options.target.cuda && (failed(verifyCudaTypes(module)) ||
-                              failed(verifyArchitectures(module, options.target.archs))))
+  if (options.target.cuda && failed(verifyArchitectures(module, options.target.archs)))
     return 3;
   PassManager pm(module.getContext());
+  CompileOptions located = options;
+  located.modelFolder = folder;
   for (Phase phase : {Phase::Graph, Phase::Fuse, Phase::Kernel, Phase::Sched, Phase::Plan})
-    buildPhase(pm, phase, options);
+    buildPhase(pm, phase, located);
   std::vector<KernelReport> kernels;
   bool ok = succeeded(pm.run(module)) &&
             succeeded(finishPlan(module, options, folder, path, kernels));

@@ -25,7 +25,7 @@ using namespace gpucc;
 
 /// Import has bound the profiles: shapes are static. Composites are raised before differentiation and
 /// sharding, which are better on composites.
-static void buildGraphPhase(OpPassManager &pm) {
+static void buildGraphPhase(OpPassManager &pm, const CompileOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createFoldConstants());
   function.addPass(createSimplifyGraph());
@@ -33,6 +33,13 @@ static void buildGraphPhase(OpPassManager &pm) {
   function.addPass(createRaiseComposites());
   function.addPass(createSimplifyGraph());
   function.addPass(createCSEPass());
+  // Folded filters are constants, which neither ranks share nor a lower precision converts for free.
+  bool wide = options.precision == "f32" || options.precision == "tf32";
+  if (!options.train && options.ranks == 1 && wide) {
+    FoldWeightsOptions fold;
+    fold.folder = options.modelFolder;
+    function.addPass(createFoldWeights(fold));
+  }
   pm.addPass(createVerifyPhaseGraph());
 }
 
@@ -173,7 +180,7 @@ static void buildPlanPhase(OpPassManager &pm) {
 }
 
 void gpucc::buildTrial(OpPassManager &pm, const CompileOptions &options) {
-  buildGraphPhase(pm);
+  buildGraphPhase(pm, options);
   buildTrainPhase(pm, options, true);
 }
 
@@ -182,7 +189,7 @@ void gpucc::buildPhase(OpPassManager &pm, Phase phase, const CompileOptions &opt
   case Phase::Frontend:
     return;
   case Phase::Graph:
-    return buildGraphPhase(pm);
+    return buildGraphPhase(pm, options);
   case Phase::Train:
     return buildTrainPhase(pm, options);
   case Phase::Dist:

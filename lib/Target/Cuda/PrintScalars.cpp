@@ -171,6 +171,13 @@ bool Printer::printConversion(Operation *op) {
   };
   std::string asUnsigned =
       from.isIntOrIndex() && !from.isInteger(1) ? "(" + unsignedType(from) + ")" : "";
+  // The 16-bit floats are structs: a cast would set their bits.
+  auto toFloat = [&](const std::string &through) {
+    if (!to.isF16() && !to.isBF16())
+      return cast(through);
+    define(op, "gk_to_" + type(to).substr(3) + "((float)" + through + name(x) + ")");
+    return true;
+  };
   return llvm::TypeSwitch<Operation *, bool>(op)
       .Case([&](arith::ExtFOp) { return from.isF32() ? cast("") : (call(op, "gk_float"), true); })
       .Case([&](arith::TruncFOp) {
@@ -193,11 +200,9 @@ bool Printer::printConversion(Operation *op) {
       .Case([&](arith::IndexCastOp) { return cast(""); })
       .Case([&](arith::IndexCastUIOp) { return cast(asUnsigned); })
       .Case([&](arith::SIToFPOp) {
-        if (from.isInteger(1))
-          return define(op, "(" + type(to) + ")-(int)" + name(x)), true;
-        return cast("");
+        return toFloat(from.isInteger(1) ? "-(int)" : "");
       })
-      .Case([&](arith::UIToFPOp) { return cast(asUnsigned); })
+      .Case([&](arith::UIToFPOp) { return toFloat(asUnsigned); })
       .Case([&](arith::FPToSIOp) { return call(op, "gk_fptoint<" + type(to) + ">"), true; })
       .Case([&](arith::FPToUIOp) {
         define(op, "(" + type(to) + ")gk_fptoint<" + unsignedType(to) + ">(" + name(x) + ")");

@@ -83,8 +83,28 @@ LogicalResult CommandWriter::libraryCall(plan::LibraryCallOp op, fb::CommandT &c
     post->alpha = 1;
     t.post_ops.push_back(std::move(post));
   }
+  if (auto posts = config.getAs<ArrayAttr>("post_ops"))
+    for (Attribute a : posts)
+      postOp(cast<DictionaryAttr>(a), t);
   command.body.Set(std::move(t));
   return success();
+}
+
+void CommandWriter::postOp(DictionaryAttr config, fb::LibraryCallT &call) {
+  auto post = std::make_unique<fb::PostOpT>();
+  auto number = [&](StringRef key) {
+    auto value = config.getAs<FloatAttr>(key);
+    return value ? static_cast<float>(value.getValueAsDouble()) : 0.0f;
+  };
+  post->kind = byName(config.getAs<StringAttr>("kind").getValue(), fb::EnumValuesPostOpKind(),
+                      fb::EnumNamePostOpKind);
+  post->alpha = number("alpha");
+  post->beta = number("beta");
+  if (auto attr = config.getAs<base::OperandAttr>("operand")) {
+    post->operand = static_cast<int32_t>(call.extra_operands.size());
+    call.extra_operands.push_back(operand(attr, false));
+  }
+  call.post_ops.push_back(std::move(post));
 }
 
 /// Index of the communicator over these axes of the stage, or between two stages; made when new.

@@ -22,6 +22,7 @@ private:
   std::unique_ptr<fb::OperandT> operand(base::OperandAttr attr, bool constant) const;
   llvm::LogicalResult launch(plan::LaunchOp op, fb::CommandT &command);
   llvm::LogicalResult libraryCall(plan::LibraryCallOp op, fb::CommandT &command);
+  void postOp(mlir::DictionaryAttr config, fb::LibraryCallT &call);
   llvm::LogicalResult collective(plan::CollectiveOp op, fb::CommandT &command);
   uint32_t communicator(plan::CollectiveOp op);
 

@@ -105,7 +105,8 @@ static void copyAttributes(graph::ClusterOp cluster, ArrayRef<Operation *> ops) 
 
 /// `mergeEqual`: of equal ops, such as copied broadcasts, one is kept.
 static graph::ClusterOp buildBody(OpBuilder &builder, ArrayRef<Operation *> ops,
-                                  ArrayRef<Value> outputs, bool mergeEqual) {
+                                  ArrayRef<Value> outputs, graph::ClusterKind kind,
+                                  bool mergeEqual) {
   SmallVector<Operation *> all = withFreeLeaves(ops);
   llvm::DenseSet<Operation *> members(all.begin(), all.end());
   llvm::SetVector<Value> inputs;
@@ -118,7 +119,7 @@ static graph::ClusterOp buildBody(OpBuilder &builder, ArrayRef<Operation *> ops,
   }
   auto cluster =
       graph::ClusterOp::create(builder, builder.getFusedLoc(locs), ValueRange(outputs).getTypes(),
-                               kindOf(ops), inputs.getArrayRef());
+                               kind, inputs.getArrayRef());
   Block *body = new Block;
   cluster.getBody().push_back(body);
   IRMapping mapping;
@@ -153,9 +154,9 @@ static graph::ClusterOp buildBody(OpBuilder &builder, ArrayRef<Operation *> ops,
 /// Copies of an op may be asked for at different points of the loops (a pad, by a reduction and
 /// again by its epilogue); then they stay apart, as they were when the group was found to have
 /// common loops.
-static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> ops,
-                                     ArrayRef<Value> outputs) {
-  graph::ClusterOp cluster = buildBody(builder, ops, outputs, /*mergeEqual=*/true);
+static graph::ClusterOp buildKernel(OpBuilder &builder, ArrayRef<Operation *> ops,
+                                    ArrayRef<Value> outputs) {
+  graph::ClusterOp cluster = buildBody(builder, ops, outputs, kindOf(ops), /*mergeEqual=*/true);
   Block &body = cluster.getBody().front();
   SmallVector<Operation *> merged;
   for (Operation &op : body.without_terminator())
@@ -165,7 +166,12 @@ static graph::ClusterOp buildCluster(OpBuilder &builder, ArrayRef<Operation *> o
   if (merged.size() == withFreeLeaves(ops).size() || findDomain(merged, yielded, why))
     return cluster;
   cluster->erase();
-  return buildBody(builder, ops, outputs, /*mergeEqual=*/false);
+  return buildBody(builder, ops, outputs, kindOf(ops), /*mergeEqual=*/false);
+}
+
+graph::ClusterOp fusion::buildCluster(OpBuilder &builder, ArrayRef<Operation *> ops,
+                                      ArrayRef<Value> outputs, graph::ClusterKind kind) {
+  return buildBody(builder, ops, outputs, kind, /*mergeEqual=*/true);
 }
 
 /// Free leaves that only clusters used, and copied ops whose users are all gone.
@@ -207,7 +213,7 @@ SmallVector<graph::ClusterOp> fusion::buildClusters(Block &block, GroupGraph &gr
     if (!isKernelWork(inside, policy)) {
       move(inside);
     } else if (SmallVector<Value> outputs = groups.outputsOf(inside); !outputs.empty()) {
-      clusters.push_back(buildCluster(builder, inside, outputs));
+      clusters.push_back(buildKernel(builder, inside, outputs));
       bool leaf = isFreeLeaf(inside.front()); // clusters make it again inside
       for (auto [from, to] : llvm::zip_equal(outputs, clusters.back().getOutputs()))
         Value(from).replaceUsesWithIf(

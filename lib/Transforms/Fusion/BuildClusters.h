@@ -13,6 +13,14 @@ namespace gpucc::fusion {
 llvm::SmallVector<graph::ClusterOp> buildClusters(mlir::Block &block, GroupGraph &groups,
                                                   const Policy &policy);
 
+/// A cluster of `ops`, which stay; `outputs` are results of theirs. Constants are made inside.
+graph::ClusterOp buildCluster(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Operation *> ops,
+                              llvm::ArrayRef<mlir::Value> outputs, graph::ClusterKind kind);
+
+/// Library calls and the post-ops that the library does become clusters of kind library. Returns
+/// how many.
+unsigned takeEpilogues(mlir::Block &block, const Policy &policy);
+
 } // namespace gpucc::fusion
 
 #endif // GPUCC_TRANSFORMS_FUSION_BUILDCLUSTERS_H

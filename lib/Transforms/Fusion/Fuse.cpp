@@ -16,6 +16,7 @@
 // and in order.
 //
 // Steps, all in one deterministic order:
+//   0. library calls take what the library does on its own result (LibraryEpilogues.cpp);
 //   1. vertical: each group, first to last, takes its producers while the union
 //      has common loops (ClusterDomain) and the policy finds it worth while;
 //      cheap producers with other users are copied;
@@ -60,6 +61,7 @@ struct FusePass : gpucc::impl::FuseBase<FusePass> {
     Block &block = function.getBody().front();
     for (Operation &op : block)
       numOps += isa_and_present<graph::GraphDialect>(op.getDialect()) && !isa<graph::ClusterOp>(op);
+    numProduct += takeEpilogues(block, *policy);
     GroupGraph groups(block);
     GroupMerger merger(groups, *policy, remarks);
     merger.mergeProducers();

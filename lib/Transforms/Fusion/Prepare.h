@@ -15,6 +15,10 @@ unsigned foldEmptyTensors(mlir::func::FuncOp function);
 /// and arg_reduce by reductions. Returns how many.
 unsigned expandComposites(mlir::func::FuncOp function, const Policy &policy);
 
+/// Convolutions that the library takes, and what surrounds them, with channels innermost; others
+/// with channels first. Returns how many convolutions got channels innermost.
+unsigned putChannelsLast(mlir::func::FuncOp function, const Policy &policy);
+
 /// transpose(x) · w = x · w with other dimension lists, where the order of the result's dimensions
 /// allows. Returns how many transposes.
 unsigned foldTransposesIntoContracts(mlir::func::FuncOp function);

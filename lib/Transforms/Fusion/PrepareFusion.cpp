@@ -33,6 +33,7 @@ struct PrepareFusionPass : gpucc::impl::PrepareFusionBase<PrepareFusionPass> {
       return;
     numEmpty += foldEmptyTensors(function);
     numExpanded += expandComposites(function, *policy);
+    numChannelsLast += putChannelsLast(function, *policy);
     numFoldedTransposes += foldTransposesIntoContracts(function);
     normalizeContracts(function);
     numSmallProducts += expandSmallContracts(function, *policy);

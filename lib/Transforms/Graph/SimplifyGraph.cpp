@@ -1,6 +1,6 @@
 //===- SimplifyGraph.cpp - identities that hold for every value -----------===//
 //
-// Patterns stand in SimplifyArithmetic.cpp and SimplifyMovement.cpp.
+// Patterns stand in SimplifyArithmetic.cpp, SimplifyMovement.cpp and SimplifyConvolutions.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Transforms/Graph/Passes.h"
@@ -29,6 +29,7 @@ struct SimplifyGraphPass : gpucc::impl::SimplifyGraphBase<SimplifyGraphPass> {
     RewritePatternSet patterns(&getContext());
     graph_passes::addArithmeticPatterns(patterns);
     graph_passes::addMovementPatterns(patterns);
+    graph_passes::addConvolutionPatterns(patterns);
     Counter counter;
     GreedyRewriteConfig config;
     config.setListener(&counter);

@@ -9,6 +9,8 @@ namespace gpucc::graph_passes {
 void addArithmeticPatterns(mlir::RewritePatternSet &patterns);
 /// Joined and vanishing reshape, transpose, broadcast, slice, concat; transposes into products.
 void addMovementPatterns(mlir::RewritePatternSet &patterns);
+/// Convolutions without the spatial dimensions over which they do not move.
+void addConvolutionPatterns(mlir::RewritePatternSet &patterns);
 } // namespace gpucc::graph_passes
 
 #endif // GPUCC_TRANSFORMS_GRAPH_SIMPLIFYPATTERNS_H

@@ -33,8 +33,12 @@ public:
 
   Status useProfile(uint32_t profile);
   uint32_t profile() const { return current; }
-  /// The profile that fits the shapes of all inputs among these arrays.
+  /// The profile that fits the shapes of all inputs among these arrays. The error names each input
+  /// that does not fit, what it is and what every profile takes.
   Status useProfileFor(const std::vector<Array> &arrays);
+  /// Chooses the profile and gives the plan all of its inputs and labels: none may be missing, and
+  /// no array unknown.
+  Status writeInputs(const std::vector<Array> &arrays);
 
   Status write(const std::string &name, const void *data, uint64_t bytes);
   Status read(const std::string &name, void *data, uint64_t bytes);

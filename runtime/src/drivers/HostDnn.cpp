@@ -8,6 +8,9 @@
 //   with layouts of oneDNN's choice and reorders around it
 //   the latter two with the post-ops as primitives of their own, behind it
 //
+// ReLU and clip of oneDNN lose NaN: from the first of them on, post-ops run behind the primitive,
+// and they by loops of ours (HostBounds.h).
+//
 // Constant weights are always in the library's layout: taken from the plan's packed blob when
 // oneDNN version, ISA and layout agree, else packed here.
 //
@@ -40,7 +43,7 @@ memory::desc anyLayout(const memory::desc &desc) {
 struct Attempt {
   bool winograd = false;
   bool any = false;  ///< layouts of oneDNN's choice
-  bool fused = true; ///< post-ops inside the primitive
+  bool fused = true; ///< post-ops inside the primitive, up to one that loses NaN
 };
 
 /// Makes one call; throws dnnl::error when oneDNN cannot.
@@ -65,6 +68,7 @@ private:
   memory::desc layout(int argument) const;
   const DnnOperand *slot(int argument) const;
   std::vector<Attempt> attempts() const;
+  uint32_t insideCount() const;
   bool suitsWinograd() const;
   bool accepts(const char *implementation) const;
 
@@ -230,13 +234,20 @@ void Maker::appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops) {
   }
 }
 
+/// How many of the post-ops the primitive is given.
+uint32_t Maker::insideCount() const {
+  uint32_t count = 0, all = call.post_ops() && attempt.fused ? call.post_ops()->size() : 0;
+  while (count < all && !losesNaN(*call.post_ops()->Get(count)))
+    ++count;
+  return count;
+}
+
 void Maker::makeAttributes() {
   attributes = dnnl::primitive_attr();
   accumulates = false;
   dnnl::post_ops ops;
-  if (call.post_ops() && attempt.fused)
-    for (const plan::PostOp *op : *call.post_ops())
-      appendPostOp(*op, ops);
+  for (uint32_t i = 0; i < insideCount(); ++i)
+    appendPostOp(*call.post_ops()->Get(i), ops);
   attributes.set_post_ops(ops);
   if (call.math() == plan::MathMode::bf16) // tf32 permits f32, which is what CPUs have
     attributes.set_fpmath_mode(dnnl::fpmath_mode::bf16);
@@ -244,12 +255,18 @@ void Maker::makeAttributes() {
 
 /// The post-ops that the primitive did not take, as primitives on its result.
 void Maker::appendBehind() {
-  if (attempt.fused || !call.post_ops())
+  uint32_t inside = insideCount(), all = call.post_ops() ? call.post_ops()->size() : 0;
+  if (inside == all)
     return;
   const DnnOperand &output =
       *std::find_if(slots.begin(), slots.end(), [](const DnnOperand &s) { return s.output; });
   memory::desc layout = output.user;
-  for (const plan::PostOp *op : *call.post_ops()) {
+  for (uint32_t i = inside; i < all; ++i) {
+    const plan::PostOp *op = call.post_ops()->Get(i);
+    if (losesNaN(*op)) {
+      result->append(*op);
+      continue;
+    }
     dnnl::post_ops ops;
     slots.erase(std::remove_if(slots.begin(), slots.end(),
                                [](const DnnOperand &s) {
@@ -257,7 +274,7 @@ void Maker::appendBehind() {
                                }),
                 slots.end());
     appendPostOp(*op, ops);
-    if (accumulates)
+    if (op->kind() == plan::PostOpKind::accumulate)
       throw dnnl::error(dnnl_unimplemented, "a sum with what the result overwrote");
     if (ops.kind(0) == dnnl::primitive::kind::eltwise) {
       float scale, alpha, beta;

@@ -43,7 +43,11 @@ void DnnCall::Step::add(int argument, const memory &memory) {
   kept.push_back(memory);
 }
 
-void DnnCall::Step::execute(dnnl::stream &stream) const {
+void DnnCall::Step::execute(dnnl::stream &stream, int threads) const {
+  if (bounds) {
+    stream.wait();
+    return bounds->apply(static_cast<char *>(kept.front().get_data_handle()), threads);
+  }
   dnnl::error::wrap_c_api(dnnl_primitive_execute(primitive.get(), stream.get(),
                                                  static_cast<int>(arguments.size()),
                                                  arguments.data()),
@@ -62,14 +66,14 @@ Status DnnCall::run(const Run &run, uint32_t slot) {
         b.place = data;
       }
       if (b.staged && b.read)
-        b.in.execute(stream);
+        b.in.execute(stream, context.threads);
     }
-    main.execute(stream);
+    main.execute(stream, context.threads);
     for (Bound &b : bound)
       if (b.operand.output && b.staged)
-        b.out.execute(stream);
+        b.out.execute(stream, context.threads);
     for (const Step &step : behind)
-      step.execute(stream);
+      step.execute(stream, context.threads);
     for (Bound &b : bound)
       if (b.operand.output && b.operand.widened)
         narrow(b.operand, b.outside.get_data_handle(), b.operand.place.at(run, slot));
@@ -106,13 +110,27 @@ void DnnCall::bind(const DnnOperand &operand, const memory::desc &wanted, bool a
   main.add(operand.argument, b.inside);
 }
 
+DnnCall::Bound &DnnCall::resultBound() {
+  return *std::find_if(bound.begin(), bound.end(),
+                       [](const Bound &b) { return b.operand.output; });
+}
+
+void DnnCall::append(const plan::PostOp &bounds) {
+  const DnnOperand &result = resultBound().operand;
+  const dnnl_memory_desc_t &desc = result.user.data;
+  Step step;
+  step.bounds.emplace(bounds, result.widened ? DType::f32 : result.dtype, result.user.dims(),
+                      Extents(desc.format_desc.blocking.strides,
+                              desc.format_desc.blocking.strides + desc.ndims));
+  step.add(DNNL_ARG_DST, resultBound().outside);
+  behind.push_back(std::move(step));
+}
+
 void DnnCall::append(dnnl::primitive made, const DnnOperand *other) {
   Step step;
   step.primitive = std::move(made);
-  auto result =
-      std::find_if(bound.begin(), bound.end(), [](const Bound &b) { return b.operand.output; });
-  step.add(DNNL_ARG_SRC_0, result->outside);
-  step.add(DNNL_ARG_DST, result->outside);
+  step.add(DNNL_ARG_SRC_0, resultBound().outside);
+  step.add(DNNL_ARG_DST, resultBound().outside);
   if (other)
     step.add(DNNL_ARG_SRC_1, addBound(*other, false, true).outside);
   behind.push_back(std::move(step));

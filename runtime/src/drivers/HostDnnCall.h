@@ -12,9 +12,11 @@
 #define GPUCC_RT_DRIVERS_HOSTDNNCALL_H
 
 #include "core/DType.h"
+#include "drivers/HostBounds.h"
 #include "drivers/HostProgram.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <vector>
 
 namespace gpucc::rt {
@@ -45,18 +47,21 @@ public:
   /// Appends a primitive that works on the result in place, in the plan's layout; `other` is its
   /// second operand, or null.
   void append(dnnl::primitive made, const DnnOperand *other);
+  /// Appends a ReLU or clip that keeps NaN, in place.
+  void append(const plan::PostOp &bounds);
 
   dnnl::engine &engine() { return dnnEngine; }
 
 private:
   /// A primitive with its arguments as the library's C interface takes them: nothing is allocated
-  /// when it runs.
+  /// when it runs. Or, with one argument, bounds.
   struct Step {
+    std::optional<Bounds> bounds;
     dnnl::primitive primitive;
     std::vector<dnnl_exec_arg_t> arguments;
     std::vector<dnnl::memory> kept;
     void add(int argument, const dnnl::memory &memory);
-    void execute(dnnl::stream &stream) const;
+    void execute(dnnl::stream &stream, int threads) const;
   };
   struct Bound {
     DnnOperand operand;
@@ -66,6 +71,7 @@ private:
     char *place; ///< where `outside` points now
   };
 
+  Bound &resultBound();
   Bound &addBound(const DnnOperand &operand, bool staged, bool read);
 
   dnnl::memory pack(const DnnOperand &operand, const dnnl::memory::desc &wanted);

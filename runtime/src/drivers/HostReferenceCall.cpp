@@ -241,7 +241,7 @@ private:
         value += alpha * operands.back().load(offset);
         break;
       case plan::PostOpKind::relu:
-        value = value > 0 ? value : alpha * value;
+        value = value > 0 ? value : value <= 0 && alpha == 0 ? 0 : alpha * value;
         break;
       case plan::PostOpKind::gelu_erf:
         value *= 0.5 * (1 + std::erf(value * M_SQRT1_2));

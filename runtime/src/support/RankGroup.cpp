@@ -65,6 +65,67 @@ Status RankGroup::useProfile(uint32_t profile) {
   return {};
 }
 
+/// Inputs and labels, by index.
+static std::vector<uint32_t> inputsOf(const Plan &plan) {
+  std::vector<uint32_t> result;
+  for (uint32_t t = 0; t < plan.info().tensors; ++t)
+    if (gpucc_rt_role role = plan.tensor(t).role; role == GPUCC_RT_INPUT || role == GPUCC_RT_LABEL)
+      result.push_back(t);
+  return result;
+}
+
+/// "x is f32 [2, 3], expected f32 [1, 3] (p0), f32 [4, 3] (p1)"
+static std::string expectation(const Plan &plan, uint32_t tensor, const Array *given) {
+  gpucc_rt_tensor_info info = plan.tensor(tensor);
+  std::string text = std::string("'") + info.name + "' " +
+                     (given ? "is " + describe(given->dtype, given->shape) : "is not given") +
+                     ", expected ";
+  for (uint32_t p = 0; p < plan.info().profiles; ++p) {
+    std::vector<int64_t> shape;
+    if (plan.profileDims(p, tensor, shape))
+      continue;
+    text +=
+        (p ? ", " : "") + describe(info.dtype, shape) + " (profile " + plan.profileName(p) + ")";
+  }
+  return text;
+}
+
+/// Does some profile take this array, whatever the others are?
+static bool fitsSomewhere(const Plan &plan, uint32_t tensor, const Array &array) {
+  for (uint32_t p = 0; p < plan.info().profiles; ++p) {
+    std::vector<int64_t> shape;
+    if (!plan.profileDims(p, tensor, shape) && shape == array.shape)
+      return true;
+  }
+  return false;
+}
+
+/// Inputs that fit no profile; when each fits some, all of them.
+static std::string misfits(const Plan &plan, const std::vector<Array> &arrays) {
+  std::string alone, all;
+  for (uint32_t t : inputsOf(plan)) {
+    const Array *array = findArray(arrays, plan.tensor(t).name);
+    std::string line = "\n  input " + expectation(plan, t, array);
+    all += line;
+    if (array && !fitsSomewhere(plan, t, *array))
+      alone += line;
+  }
+  return alone.empty() ? "\n  each fits one, but not together:" + all : alone;
+}
+
+Status RankGroup::writeInputs(const std::vector<Array> &arrays) {
+  for (uint32_t t : inputsOf(*opened))
+    if (!findArray(arrays, opened->tensor(t).name))
+      return GPUCC_RT_FAIL(Code::invalidArgument, "input ", expectation(*opened, t, nullptr))
+          .release();
+  if (Status status = useProfileFor(arrays))
+    return status;
+  for (const Array &array : arrays)
+    if (Status status = writeArray(array))
+      return status;
+  return {};
+}
+
 Status RankGroup::useProfileFor(const std::vector<Array> &arrays) {
   std::vector<const char *> names;
   std::vector<uint32_t> ranks;
@@ -81,10 +142,13 @@ Status RankGroup::useProfileFor(const std::vector<Array> &arrays) {
     dims.insert(dims.end(), array->shape.begin(), array->shape.end());
   }
   uint32_t profile = 0;
-  if (Status status =
-          gpucc_rt_plan_select_profile(opened->get(), static_cast<uint32_t>(names.size()),
-                                       names.data(), ranks.data(), dims.data(), &profile))
-    return status;
+  Status chosen = gpucc_rt_plan_select_profile(opened->get(), static_cast<uint32_t>(names.size()),
+                                               names.data(), ranks.data(), dims.data(), &profile);
+  if (chosen && chosen.code() == GPUCC_RT_INVALID_ARGUMENT)
+    return GPUCC_RT_FAIL(Code::invalidArgument, chosen.message(), misfits(*opened, arrays))
+        .release();
+  if (chosen)
+    return chosen;
   return profile == current ? Status() : useProfile(profile);
 }
 

@@ -83,3 +83,27 @@ module attributes {graph.files = ["w.bin"]} {
     return %1 : tensor<4x4xf32>
   }
 }
+
+// -----
+
+// Channels innermost are strides; bias and post-ops are part of the call, and so are their buffers.
+// CHECK-LABEL: sched.program @stage0
+// CHECK: sched.library_call "conv" [#base.operand<<@[[X:in[0-9]+]], 0, 96>, tensor<1x2x3x4xf32>, [24, 1, 8, 2]>,
+// CHECK-SAME: tensor<2x2x1x1xf32>, []>, #base.operand<<@{{out[0-9]+}}, 0, 96>, tensor<1x2x3x4xf32>, [24, 1, 8, 2]>]
+// CHECK-SAME: bias = #base.operand<<@{{in[0-9]+}}, 0, 8>, tensor<2xf32>, []>
+// CHECK-SAME: post_ops = [{kind = "add_operand", operand = #base.operand<<@[[X]], 0, 96>, tensor<1x2x3x4xf32>, [24, 1, 8, 2]>}, {alpha = -1.000000e+00 : f64, beta = 0x7FF0000000000000 : f64, kind = "clip"}]
+func.func @main(%x: tensor<1x3x4x2xf32> {base.name = "x", base.kind = "input"},
+                %w: tensor<2x2x1x1xf32> {base.name = "w", base.kind = "input"},
+                %b: tensor<2xf32> {base.name = "b", base.kind = "input"})
+    -> (tensor<1x3x4x2xf32> {base.name = "y", base.kind = "output"}) {
+  %0 = graph.cluster library (%p = %x : tensor<1x3x4x2xf32>, %q = %w : tensor<2x2x1x1xf32>, %r = %b : tensor<2xf32>) -> tensor<1x3x4x2xf32> {
+    %c = graph.constant dense<-1.0> : tensor<1x3x4x2xf32>
+    %1 = graph.convolution %p, %q {channels_last, strides = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x4x2xf32>, tensor<2x2x1x1xf32>) -> tensor<1x3x4x2xf32>
+    %2 = graph.broadcast %r {shape = array<i64: 1, 3, 4, 2>, dims = array<i64: 3>} : (tensor<2xf32>) -> tensor<1x3x4x2xf32>
+    %3 = graph.binary add %1, %2 : (tensor<1x3x4x2xf32>, tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32>
+    %4 = graph.binary add %3, %p : (tensor<1x3x4x2xf32>, tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32>
+    %5 = graph.binary max %4, %c : (tensor<1x3x4x2xf32>, tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32>
+    graph.yield %5 : tensor<1x3x4x2xf32>
+  }
+  return %0 : tensor<1x3x4x2xf32>
+}

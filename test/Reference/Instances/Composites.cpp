@@ -102,4 +102,12 @@ func.func @dropout(%x: tensor<4x6xf64>, %s: tensor<i64> {test.ints = [0, 99]}, %
   %y = graph.dropout %x, %s, %a, %b {ratio = 0.4 : f64, seed = 7 : i64, ordinal = 3 : i64, global_shape = array<i64: 4, 6>} : (tensor<4x6xf64>, tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<4x6xf64>
   return %y : tensor<4x6xf64>
 }
+func.func @top_k(%x: tensor<2x3x5xf64>) -> (tensor<2x3x3xf64>, tensor<2x3x3xi64>) {
+  %y:2 = graph.top_k %x {k = 3 : i64} : (tensor<2x3x5xf64>) -> (tensor<2x3x3xf64>, tensor<2x3x3xi64>)
+  return %y#0, %y#1 : tensor<2x3x3xf64>, tensor<2x3x3xi64>
+}
+func.func @top_k_smallest(%x: tensor<7xf64>) -> (tensor<7xf64>, tensor<7xi64>) {
+  %y:2 = graph.top_k %x {k = 7 : i64, smallest} : (tensor<7xf64>) -> (tensor<7xf64>, tensor<7xi64>)
+  return %y#0, %y#1 : tensor<7xf64>, tensor<7xi64>
+}
 )mlir";

@@ -18,6 +18,10 @@ func.func @convolution(%x: tensor<2x2x6x7xf64>, %w: tensor<4x2x3x2xf64>) -> (ten
   %y = graph.convolution %x, %w {strides = array<i64: 2, 1>, pads_low = array<i64: 1, 0>, pads_high = array<i64: 1, 2>, dilations = array<i64: 1, 2>, groups = 1 : i64} : (tensor<2x2x6x7xf64>, tensor<4x2x3x2xf64>) -> tensor<2x4x3x7xf64>
   return %y : tensor<2x4x3x7xf64>
 }
+func.func @convolution_channels_last(%x: tensor<2x6x7x2xf64>, %w: tensor<4x2x3x2xf64>) -> (tensor<2x3x7x4xf64>) {
+  %y = graph.convolution %x, %w {channels_last, strides = array<i64: 2, 1>, pads_low = array<i64: 1, 0>, pads_high = array<i64: 1, 2>, dilations = array<i64: 1, 2>, groups = 1 : i64} : (tensor<2x6x7x2xf64>, tensor<4x2x3x2xf64>) -> tensor<2x3x7x4xf64>
+  return %y : tensor<2x3x7x4xf64>
+}
 func.func @convolution_input_grad(%g: tensor<2x4x3x7xf64>, %w: tensor<4x2x3x2xf64>) -> (tensor<2x2x6x7xf64>) {
   %y = graph.convolution_input_grad %g, %w {input_shape = array<i64: 2, 2, 6, 7>, strides = array<i64: 2, 1>, pads_low = array<i64: 1, 0>, pads_high = array<i64: 1, 2>, dilations = array<i64: 1, 2>, groups = 1 : i64} : (tensor<2x4x3x7xf64>, tensor<4x2x3x2xf64>) -> tensor<2x2x6x7xf64>
   return %y : tensor<2x2x6x7xf64>

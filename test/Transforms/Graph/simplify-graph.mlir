@@ -86,3 +86,26 @@ func.func @products(%x: tensor<8x16xf32>, %w: tensor<4x16xf32>, %v: tensor<2x3x1
   %b = graph.contract %x, %u {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 2>} : (tensor<8x16xf32>, tensor<3x2x16xf32>) -> tensor<8x3x2xf32>
   return %a, %b : tensor<8x4xf32>, tensor<8x3x2xf32>
 }
+
+// A sequence that an exporter wrote as an image: one dimension less, transposes stay outside.
+// CHECK-LABEL: @narrow_image
+// CHECK: %[[R:.*]] = graph.reshape %arg0 {shape = array<i64: 1, 12, 4>}
+// CHECK: %[[T:.*]] = graph.transpose %[[R]] {permutation = array<i64: 0, 2, 1>}
+// CHECK: %[[F:.*]] = graph.reshape %arg1 {shape = array<i64: 6, 4, 5>}
+// CHECK: graph.convolution %[[T]], %[[F]] {dilations = array<i64: 1>, {{.*}} strides = array<i64: 2>} : {{.*}} -> tensor<1x6x4xf32>
+// CHECK: graph.reshape {{.*}} -> tensor<1x6x4x1xf32>
+func.func @narrow_image(%x: tensor<1x12x4x1xf32>, %w: tensor<6x4x5x1xf32>) -> tensor<1x6x4x1xf32> {
+  %t = graph.transpose %x {permutation = array<i64: 0, 2, 1, 3>} : (tensor<1x12x4x1xf32>) -> tensor<1x4x12x1xf32>
+  %y = graph.convolution %t, %w {strides = array<i64: 2, 3>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x12x1xf32>, tensor<6x4x5x1xf32>) -> tensor<1x6x4x1xf32>
+  return %y : tensor<1x6x4x1xf32>
+}
+
+// A window of 3 over a padded dimension of size 1 moves; of two spatial dimensions one must stay.
+// CHECK-LABEL: @stays
+// CHECK: graph.convolution {{.*}} -> tensor<1x6x8x1xf32>
+// CHECK: graph.convolution {{.*}} -> tensor<1x6x1xf32>
+func.func @stays(%x: tensor<1x4x12x1xf32>, %w: tensor<6x4x5x3xf32>, %p: tensor<1x4x1x1xf32>, %q: tensor<6x4x1x1xf32>) -> (tensor<1x6x8x1xf32>, tensor<1x6x1x1xf32>) {
+  %y = graph.convolution %x, %w {strides = array<i64: 1, 1>, pads_low = array<i64: 0, 1>, pads_high = array<i64: 0, 1>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x12x1xf32>, tensor<6x4x5x3xf32>) -> tensor<1x6x8x1xf32>
+  %z = graph.convolution %p, %q {strides = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x4x1x1xf32>, tensor<6x4x1x1xf32>) -> tensor<1x6x1x1xf32>
+  return %y, %z : tensor<1x6x8x1xf32>, tensor<1x6x1x1xf32>
+}

@@ -10,7 +10,8 @@ def PrepareFusion : Pass<"gpucc-prepare-fusion", "::mlir::func::FuncOp"> {
     Composites become their expansions (attention stays where the target has an emitter for it),
     an index of a maximum becomes two reductions, a reduction of very many elements to few becomes
     two in a row (its extents alone decide, so bits do not depend on the target), transposes vanish
-    into the dimension lists of matrix products, tiny products become multiply and sum.
+    into the dimension lists of matrix products, tiny products become multiply and sum. For a
+    library that computes so, convolutions and what surrounds them get their channels innermost.
 
     Before:
     ```
@@ -29,6 +30,7 @@ def PrepareFusion : Pass<"gpucc-prepare-fusion", "::mlir::func::FuncOp"> {
     Statistic<"numExpanded", "composites-expanded", "composites replaced by their expansion">,
     Statistic<"numEmpty", "empty-tensors", "ops on tensors without elements that became constants">,
     Statistic<"numSplit", "reductions-split", "reductions made in two steps">,
+    Statistic<"numChannelsLast", "channels-last", "convolutions with channels innermost">,
     Statistic<"numFoldedTransposes", "transposes-folded", "transposes folded into products">,
     Statistic<"numSmallProducts", "small-products", "products turned into multiply and sum">];
   let dependentDialects = ["::gpucc::graph::GraphDialect"];

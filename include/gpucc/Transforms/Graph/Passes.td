@@ -27,6 +27,34 @@ def FoldConstants : Pass<"gpucc-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::gpucc::graph::GraphDialect"];
 }
 
+def FoldWeights : Pass<"gpucc-fold-weights", "::mlir::func::FuncOp"> {
+  let summary = "batch normalizations with known statistics go into the convolution before them";
+  let description = [{
+    For inference: weights are read from the model's files, and the new filters are constants of
+    the plan. A normalization behind anything else becomes one product and one sum per element.
+    Weights that cannot be read are left alone.
+
+    Before:
+    ```
+    %w = graph.weight @w : tensor<8x3x3x3xf32>
+    %0 = graph.convolution %x, %w {...} : (tensor<1x3x8x8xf32>, tensor<8x3x3x3xf32>) -> tensor<1x8x6x6xf32>
+    %y, %m, %v = graph.batch_norm %0, %scale, %bias, %mean, %variance {...} : ...
+    ```
+    After:
+    ```
+    %w = graph.constant dense<...> : tensor<8x3x3x3xf32>
+    %0 = graph.convolution %x, %w {...} : (tensor<1x3x8x8xf32>, tensor<8x3x3x3xf32>) -> tensor<1x8x6x6xf32>
+    %b = graph.constant dense<...> : tensor<8xf32>
+    %1 = graph.broadcast %b {dims = array<i64: 1>, shape = array<i64: 1, 8, 6, 6>} : (tensor<8xf32>) -> tensor<1x8x6x6xf32>
+    %y = graph.binary add %0, %1 : (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+    ```
+  }];
+  let options = [Option<"folder", "folder", "std::string", "\"\"",
+                        "the model's folder: what names of weight files are relative to">];
+  let statistics = [Statistic<"numFolded", "folded", "normalizations folded into filters">];
+  let dependentDialects = ["::gpucc::graph::GraphDialect"];
+}
+
 def SimplifyGraph : Pass<"gpucc-simplify-graph", "::mlir::func::FuncOp"> {
   let summary = "identities that hold for every value, NaN, infinities and -0 included";
   let description = [{

@@ -2,7 +2,8 @@
 //
 // Programs are static, so control flow is resolved here: a constant condition
 // picks a branch, one that is computed at run time evaluates both and selects;
-// Scan and Loops with a constant number of rounds are unrolled.
+// Scan is unrolled, and Loop up to its number of rounds: rounds after its
+// condition (computed at run time) has failed change nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "lib/Conversion/FrontendToGraph/ModelConverter.h"
@@ -57,56 +58,105 @@ static Value stack(GraphBuilder &g, ArrayRef<Value> rounds, int64_t dim) {
   return g.concat(wide, dim);
 }
 
+namespace {
+/// A Loop being unrolled. Its condition is known, or a value: then `running` says whether the loop
+/// still goes on, every round is computed, and carried values change only while it does.
+struct Unrolled {
+  explicit Unrolled(Node &n) : n(n) {}
+  Node &n;
+  int64_t most = INT64_MAX; ///< rounds at most
+  bool go = true;           ///< known: another round may follow
+  Value running;            ///< i1 scalar, or null: it is known
+  SmallVector<Value> carried;
+
+  /// Takes in a condition; false after an error.
+  bool follow(Value condition) {
+    auto known = n.g.constantOf(condition);
+    if (auto weight = condition.getDefiningOp<graph::WeightOp>())
+      known = n.model.reader.read(weight);
+    if (known) {
+      go &= known->numElements() == 1 && known->getInt(0) != 0;
+      return true;
+    }
+    if (most > maxRounds || elementsOf(shapeOf(condition)) != 1) {
+      n.model.needValue(condition);
+      (void)n.unsupported("its condition is computed at run time and the number of rounds has no "
+                          "known bound");
+      return false;
+    }
+    Value now = n.g.reshape(condition, {});
+    running = running ? n.g.binary(BinaryKind::And, running, now) : now;
+    return true;
+  }
+  /// The carried values after a round.
+  bool advance(ArrayRef<Value> next) {
+    for (auto [value, fresh] : llvm::zip(carried, next)) {
+      if (running && value.getType() != fresh.getType()) {
+        (void)n.unsupported(
+            "a carried value changes its shape and its condition is computed at run "
+            "time");
+        return false;
+      }
+      value = running ? n.g.select(running, fresh, value) : fresh;
+    }
+    return true;
+  }
+};
+} // namespace
+
+/// What the operands M and condition say; nothing after an error.
+static std::optional<Unrolled> startOf(Node &n) {
+  Unrolled l(n);
+  if (n.has(0)) {
+    auto count = n.constantInts(0, "the number of rounds");
+    if (!count)
+      return std::nullopt;
+    l.most = count->empty() ? 0 : count->front();
+  }
+  l.carried.assign(n.all().begin() + std::min<size_t>(2, n.size()), n.all().end());
+  if (llvm::any_of(l.carried, [](Value v) { return !v; })) {
+    (void)n.unsupported("a carried value that is absent");
+    return std::nullopt;
+  }
+  if (n.has(1) && !l.follow(n[1]))
+    return std::nullopt;
+  return l;
+}
+
 /// Operands M, condition, carried...; the body takes (i, condition, carried...) and gives
 /// (condition, carried..., scanned...).
 static LogicalResult loop(Node &n) {
   Region *rounds = body(n, "body");
   if (!rounds)
     return n.invalid("its body is missing");
-  int64_t most = INT64_MAX;
-  if (n.has(0)) {
-    auto count = n.constantInts(0, "the number of rounds");
-    if (!count)
-      return failure();
-    most = count->empty() ? 0 : count->front();
-  }
-  bool go = true;
-  if (n.has(1)) {
-    auto condition = n.constantInts(1, "the first condition");
-    if (!condition)
-      return failure();
-    go = condition->empty() || condition->front() != 0;
-  }
-  SmallVector<Value> carried(n.all().drop_front(std::min<size_t>(2, n.size())));
-  for (Value value : carried)
-    if (!value)
-      return n.unsupported("a carried value that is absent");
-  size_t scans = n.numResults() - std::min<size_t>(n.numResults(), carried.size());
+  auto l = startOf(n);
+  if (!l)
+    return failure();
+  size_t scans = n.numResults() - std::min<size_t>(n.numResults(), l->carried.size());
   SmallVector<SmallVector<Value>> scanned(scans);
   Type index = n.g.builder.getI64Type();
-  for (int64_t i = 0; i < most && go; ++i) {
+  for (int64_t i = 0; i < l->most && l->go; ++i) {
     if (i >= maxRounds)
       return n.unsupported("more than " + llvm::Twine(maxRounds) + " rounds");
+    if (l->running && scans)
+      return n.unsupported("scan results whose number is known at run time only");
     SmallVector<Value> arguments{n.g.scalar(index, double(i)),
                                  n.g.scalar(n.g.builder.getI1Type(), 1)};
-    llvm::append_range(arguments, carried);
+    llvm::append_range(arguments, l->carried);
     auto values = n.model.convertBody(*rounds, arguments);
     if (!values)
       return failure();
-    if (values->size() != 1 + carried.size() + scans)
+    if (values->size() != 1 + l->carried.size() + scans)
       return n.invalid("its body has another number of results than the loop");
-    auto condition = n.g.constantOf(values->front());
-    if (!condition) {
-      n.model.needValue(values->front());
-      return n.unsupported("its condition is computed at run time");
-    }
-    go = condition->numElements() == 1 && condition->getInt(0) != 0;
-    for (size_t c = 0; c < carried.size(); ++c)
-      carried[c] = (*values)[1 + c];
+    ArrayRef<Value> results(*values);
+    if (!l->advance(results.slice(1, l->carried.size())) || !l->follow(results.front()))
+      return failure();
     for (size_t s = 0; s < scans; ++s)
-      scanned[s].push_back((*values)[1 + carried.size() + s]);
+      scanned[s].push_back(results[1 + l->carried.size() + s]);
   }
-  SmallVector<Value> results(carried);
+  if (l->running && scans)
+    return n.unsupported("scan results whose number is known at run time only");
+  SmallVector<Value> results(l->carried);
   for (auto &rows : scanned) {
     if (rows.empty())
       return n.unsupported("scan results of a loop without rounds");

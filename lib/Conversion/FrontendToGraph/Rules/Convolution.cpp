@@ -17,21 +17,20 @@ static Value addBias(Node &n, Value y, unsigned operand) {
 }
 
 /// One spatial dimension at least: scalars per channel get one of size 1.
-static bool checkRanks(Node &n) {
-  int64_t rank = n.rank(0);
-  if (rank == n.rank(1) && rank >= 3 && rank <= 5)
+static bool checkRanks(Node &n, Value x, Value filter) {
+  int64_t rank = rankOf(x), other = rankOf(filter);
+  if (rank == other && rank >= 3 && rank <= 5)
     return true;
-  if (rank != n.rank(1) || rank < 3)
+  if (rank != other || rank < 3)
     (void)n.invalid("operand and filter have ranks " + llvm::Twine(rank) + " and " +
-                    llvm::Twine(n.rank(1)) +
-                    "; both need a batch, channels and spatial dimensions");
+                    llvm::Twine(other) + "; both need a batch, channels and spatial dimensions");
   else
     (void)n.unsupported(llvm::Twine(rank - 2) + " spatial dimensions; gpucc has 1 to 3");
   return false;
 }
 
 static std::optional<Value> convolve(Node &n, Value x, Value filter) {
-  if (!checkRanks(n))
+  if (!checkRanks(n, x, filter))
     return std::nullopt;
   Dims kernel(ArrayRef<int64_t>(shapeOf(filter)).drop_front(2));
   auto window = windowOf(n, kernel, /*ceil=*/false);
@@ -60,23 +59,62 @@ static LogicalResult conv(Node &n) {
   return biased ? n.yield(biased) : failure();
 }
 
-/// x and w minus their zero points, in f32 products are exact up to 2^24, so f64 is used.
-static LogicalResult convInteger(Node &n) {
-  Type wide = n.g.builder.getF64Type();
-  Value x = n.g.convert(n[0], wide), w = n.g.convert(n[1], wide);
-  if (n.has(2))
-    x = n.g.sub(x, n.g.convert(n.g.reshape(n[2], {}), wide));
-  if (n.has(3)) {
-    Value zero = n.g.convert(n[3], wide);
+/// Integers minus their zero points, convolved exactly: in f32 while no sum can pass 2^24, else in
+/// f64. `w` and its zero point may be per output channel.
+static std::optional<Value> convolveIntegers(Node &n, Value x, Value zeroX, Value w, Value zeroW) {
+  GraphBuilder &g = n.g;
+  Dims filter = shapeOf(w);
+  int64_t products = filter.empty() ? 0 : elementsOf(ArrayRef<int64_t>(filter).drop_front(1));
+  bool narrow = elementOf(x).getIntOrFloatBitWidth() <= 8 && products <= (1 << 24) / (255 * 255);
+  Type wide = narrow ? Type(g.builder.getF32Type()) : Type(g.builder.getF64Type());
+  Value a = g.convert(x, wide), b = g.convert(w, wide);
+  if (zeroX)
+    a = g.sub(a, g.convert(g.reshape(zeroX, {}), wide));
+  if (zeroW) {
+    Value zero = g.convert(zeroW, wide);
     if (rankOf(zero) == 1 && typeOf(zero).getDimSize(0) != 1)
-      w = n.g.sub(w, n.g.broadcastDims(zero, shapeOf(w), {0}));
+      b = g.sub(b, g.broadcastDims(zero, filter, {0}));
     else
-      w = n.g.sub(w, n.g.reshape(zero, {}));
+      b = g.sub(b, g.reshape(zero, {}));
   }
-  if (n.g.failed())
+  if (g.failed())
+    return std::nullopt;
+  return convolve(n, a, b);
+}
+
+static LogicalResult convInteger(Node &n) {
+  auto y = convolveIntegers(n, n[0], n[2], n[1], n[3]);
+  return y && !n.g.failed() ? n.yield(n.g.convert(*y, n.g.builder.getI32Type())) : failure();
+}
+
+/// Operands x, its scale and zero point, w with its own, those of y, and an i32 bias in units of
+/// both scales' product.
+static LogicalResult qLinearConv(Node &n) {
+  GraphBuilder &g = n.g;
+  if (n.rank(0) != n.rank(3))
+    return n.invalid("operand and filter must have the same rank");
+  auto sum = convolveIntegers(n, n[0], n[2], n[3], n[5]);
+  if (!sum || g.failed())
     return failure();
-  auto y = convolve(n, x, w);
-  return y ? n.yield(n.g.convert(*y, n.g.builder.getI32Type())) : failure();
+  Type wide = g.builder.getF64Type();
+  Value y = g.convert(*sum, wide);
+  Dims shape = shapeOf(y);
+  if (n.has(8))
+    y = g.add(y, g.broadcastDims(g.convert(n[8], wide), shape, {1}));
+  Value scale = g.convert(n[4], wide);
+  if (rankOf(scale) == 1 && typeOf(scale).getDimSize(0) != 1)
+    scale = g.broadcastDims(scale, shape, {1});
+  else
+    scale = g.reshape(scale, {});
+  y = g.mul(y, g.mul(scale, g.convert(g.reshape(n[1], {}), wide)));
+  y = g.unary(UnaryKind::RoundEven, g.div(y, g.convert(g.reshape(n[6], {}), wide)));
+  y = g.add(y, g.convert(g.reshape(n[7], {}), wide));
+  if (g.failed())
+    return failure();
+  bool isUnsigned = elementOf(n[7]).isUnsignedInteger();
+  y = g.binary(BinaryKind::Max, y, isUnsigned ? 0.0 : -128.0);
+  y = g.binary(BinaryKind::Min, y, isUnsigned ? 255.0 : 127.0);
+  return n.yield(g.convert(g.convert(y, g.builder.getI32Type()), elementOf(n[7])));
 }
 
 /// Padding of a transposed convolution: output_shape, auto_pad or pads decide.
@@ -124,7 +162,7 @@ static bool transposedPads(Node &n, ArrayRef<int64_t> in, ArrayRef<int64_t> kern
 /// The gradient of a convolution in its input; output_padding rows are at the high end, where the
 /// gradient of a larger input is (partly) zero.
 static LogicalResult convTranspose(Node &n) {
-  if (!checkRanks(n))
+  if (!checkRanks(n, n[0], n[1]))
     return failure();
   Dims in(ArrayRef<int64_t>(shapeOf(n[0])).drop_front(2));
   Dims kernel(ArrayRef<int64_t>(shapeOf(n[1])).drop_front(2));
@@ -166,6 +204,7 @@ ArrayRef<Entry> gpucc::frontend_to_graph::convolutionRules() {
       {"Conv", 1, latest, 2, conv},
       {"ConvTranspose", 1, latest, 2, convTranspose},
       {"ConvInteger", 10, latest, 2, convInteger},
+      {"QLinearConv", 10, latest, 8, qLinearConv},
   };
   return rules;
 }

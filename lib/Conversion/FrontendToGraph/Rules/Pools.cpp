@@ -2,6 +2,7 @@
 #include "lib/Conversion/FrontendToGraph/Rules/Windows.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace gpucc::frontend_to_graph;
@@ -31,10 +32,66 @@ static Value pool(Node &n, PoolKind kind, Value x, ArrayRef<int64_t> kernel, con
                             countPadding);
 }
 
-/// Integers are pooled in f64, which holds the 8-bit types that the operator takes.
+/// For each window of x the position of its greatest element in the flattened x: [N, C, out...].
+/// Windows become rows [N*C, out, cells] by a gather, of which the greatest is found.
+static Value maxIndices(Node &n, Value x, ArrayRef<int64_t> kernel, const Window &w,
+                        ArrayRef<int64_t> result) {
+  GraphBuilder &g = n.g;
+  Type index = g.builder.getI64Type();
+  Dims shape = shapeOf(x), cells; // out..., kernel...
+  size_t spatial = kernel.size();
+  for (size_t d = 0; d < spatial; ++d)
+    cells.push_back(result[d + 2]);
+  llvm::append_range(cells, kernel);
+  if (tooLarge(cells)) {
+    g.error("its windows have more than 2^40 elements");
+    return x;
+  }
+  int64_t area = 1, windows = elementsOf(ArrayRef<int64_t>(cells).take_front(spatial));
+  bool columns = n.getInt("storage_order", 0) != 0;
+  Value linear, named, inside; // where it lies, what the result calls it, is it in the image
+  for (size_t i = spatial; i-- > 0;) {
+    Value at = g.binary(BinaryKind::Mul, g.iota(cells, i, index), double(w.strides[i]));
+    Value cell =
+        g.binary(BinaryKind::Mul, g.iota(cells, spatial + i, index), double(w.dilations[i]));
+    at = g.binary(BinaryKind::Sub, g.add(at, cell), double(w.low[i]));
+    int64_t size = shape[i + 2];
+    Value fits = g.binary(BinaryKind::And, g.compare(CompareKind::Ge, at, g.splatLike(at, 0)),
+                          g.compare(CompareKind::Lt, at, g.splatLike(at, double(size))));
+    inside = inside ? g.binary(BinaryKind::And, inside, fits) : fits;
+    Value step = g.binary(BinaryKind::Mul, at, double(area));
+    linear = linear ? g.add(linear, step) : step;
+    area *= size;
+  }
+  named = linear;
+  if (columns) { // column-major: the first dimension is the fastest
+    int64_t stride = 1;
+    named = Value();
+    for (size_t i = 0; i < spatial; ++i) {
+      Value at = g.binary(BinaryKind::Mul, g.iota(cells, i, index), double(w.strides[i]));
+      Value cell =
+          g.binary(BinaryKind::Mul, g.iota(cells, spatial + i, index), double(w.dilations[i]));
+      at = g.binary(BinaryKind::Sub, g.add(at, cell), double(w.low[i]));
+      Value step = g.binary(BinaryKind::Mul, at, double(stride));
+      named = named ? g.add(named, step) : step;
+      stride *= shape[i + 2];
+    }
+  }
+  int64_t rows = shape[0] * shape[1], depth = elementsOf(kernel);
+  Value safe = g.select(inside, linear, g.splatLike(linear, 0));
+  Value seen = g.gather(g.reshape(x, {rows, area}), g.reshape(safe, {windows, depth}), 1);
+  Value least = g.scalar(elementOf(x), -std::numeric_limits<double>::infinity());
+  seen = g.select(g.reshape(inside, {windows, depth}), seen, least);
+  Value best = g.create<ArgReduceOp>(ReductionKind::Max, seen, int64_t(2), false);
+  Value cell =
+      g.add(best, g.binary(BinaryKind::Mul, g.iota({rows, windows}, 1, index), double(depth)));
+  Value place = g.gather(g.reshape(named, {windows * depth}), cell, 0);
+  place = g.add(place, g.binary(BinaryKind::Mul, g.iota({rows, windows}, 0, index), double(area)));
+  return g.reshape(place, result);
+}
+
+/// Integers are pooled in f32, which holds the 8-bit types that the operator takes.
 static LogicalResult maxPool(Node &n) {
-  if (n.wants(1))
-    return n.unsupported("its second result (the indices of the maxima)");
   auto kernel = kernelOf(n);
   if (!kernel)
     return failure();
@@ -43,9 +100,47 @@ static LogicalResult maxPool(Node &n) {
     return failure();
   Type type = elementOf(n[0]);
   Value x = isFloat(n[0]) ? n[0] : n.g.convert(n[0], n.g.builder.getF32Type());
-  if (!isFloat(n[0])) // a window of padding only is the least integer, which -inf saturates to
-    return n.yield(n.g.convert(pool(n, PoolKind::Max, x, *kernel, *window, false), type));
-  return n.yield(pool(n, PoolKind::Max, x, *kernel, *window, false));
+  Value y = pool(n, PoolKind::Max, x, *kernel, *window, false), places;
+  if (n.wants(1) && !n.g.failed())
+    places = maxIndices(n, x, *kernel, *window, shapeOf(y));
+  // A window of padding only is the least integer, which -inf saturates to.
+  return n.yield({n.g.convert(y, type), places});
+}
+
+/// Elements go back to where MaxPool found them, zero elsewhere. Positions count in the shape that
+/// the window implies; a larger output_shape adds zeros behind it.
+static LogicalResult maxUnpool(Node &n) {
+  auto kernel = kernelOf(n);
+  Window w;
+  if (!kernel || !readWindow(n, kernel->size(), w))
+    return failure();
+  GraphBuilder &g = n.g;
+  Dims in = shapeOf(n[0]), shape(in.begin(), in.begin() + 2);
+  constexpr int64_t most = int64_t(1) << 30;
+  for (size_t d = 0; d < kernel->size(); ++d)
+    if (in[d + 2] > most || (*kernel)[d] > most || (*kernel)[d] < 1 || w.strides[d] > most)
+      return n.invalid("a size is above 2^30 or a window empty");
+  for (size_t d = 0; d < kernel->size(); ++d)
+    shape.push_back((in[d + 2] - 1) * w.strides[d] + (*kernel)[d] - w.low[d] - w.high[d]);
+  if (shapeOf(n[1]) != in || tooLarge(shape))
+    return n.invalid("indices must have the operand's shape, and the result at most 2^40 elements");
+  int64_t count = elementsOf(in);
+  Value zero = g.splat(RankedTensorType::get({elementsOf(shape)}, elementOf(n[0])), 0);
+  Value flat = g.create<ScatterOp>(zero, g.reshape(n[1], {count}), g.reshape(n[0], {count}),
+                                   g.builder.getI64IntegerAttr(0), ReductionKindAttr());
+  Value y = g.reshape(flat, shape);
+  if (!n.has(2) || g.failed())
+    return n.yield(y);
+  auto wanted = n.constantInts(2, "output_shape");
+  if (!wanted)
+    return failure();
+  Dims low(shape.size(), 0), high;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (wanted->size() != shape.size() || (*wanted)[d] < shape[d])
+      return n.invalid("output_shape is smaller than what the window implies");
+    high.push_back((*wanted)[d] - shape[d]);
+  }
+  return n.yield(g.pad(y, low, high, g.scalar(elementOf(y), 0)));
 }
 
 static LogicalResult averagePool(Node &n) {
@@ -100,6 +195,7 @@ static LogicalResult globalLp(Node &n) {
 ArrayRef<Entry> gpucc::frontend_to_graph::poolRules() {
   static const Entry rules[] = {
       {"MaxPool", 1, latest, 1, maxPool},
+      {"MaxUnpool", 9, latest, 2, maxUnpool},
       {"AveragePool", 1, latest, 1, averagePool},
       {"LpPool", 2, latest, 1, lpPool},
       {"GlobalAveragePool", 1, latest, 1, globalAverage},

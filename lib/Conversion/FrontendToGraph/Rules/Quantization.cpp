@@ -7,7 +7,8 @@
 //   dequantize(q) = (q - zero) * scale
 //
 //===----------------------------------------------------------------------===//
-#include "lib/Conversion/FrontendToGraph/Node.h"
+#include "lib/Conversion/FrontendToGraph/Rules/Quantization.h"
+
 #include "lib/Conversion/FrontendToGraph/Rules/ElementTypes.h"
 
 using namespace mlir;
@@ -15,8 +16,8 @@ using namespace gpucc;
 using namespace gpucc::frontend_to_graph;
 using namespace gpucc::graph;
 
-/// Scale or zero point in the shape of x; null (after an error) when it does not fit.
-static Value spread(Node &n, Value p, ArrayRef<int64_t> x, int64_t axis, int64_t block) {
+Value gpucc::frontend_to_graph::spread(Node &n, Value p, ArrayRef<int64_t> x, int64_t axis,
+                                       int64_t block) {
   GraphBuilder &g = n.g;
   if (elementsOf(shapeOf(p)) == 1 && (rankOf(p) <= 1 || block == 0))
     return g.broadcastTo(g.reshape(p, {}), x);
@@ -63,8 +64,7 @@ static std::pair<double, double> rangeOf(Type type) {
   return {-double(uint64_t(1) << (width - 1)), double((uint64_t(1) << (width - 1)) - 1)};
 }
 
-/// x in f32 or wider, zero in the target type (or null)
-static Value quantized(Node &n, Value x, Value scale, Value zero, Type type) {
+Value gpucc::frontend_to_graph::quantized(Node &n, Value x, Value scale, Value zero, Type type) {
   GraphBuilder &g = n.g;
   Value y = g.div(x, g.convert(scale, elementOf(x)));
   if (isFloat8(type)) {
@@ -106,7 +106,7 @@ static LogicalResult quantizeLinear(Node &n) {
   return n.yield(quantized(n, x, scale, zero, type));
 }
 
-static Value dequantized(GraphBuilder &g, Value q, Value scale, Value zero) {
+Value gpucc::frontend_to_graph::dequantized(GraphBuilder &g, Value q, Value scale, Value zero) {
   Type wide = g.builder.getF32Type();
   Value y = g.convert(q, wide);
   if (zero)
@@ -187,6 +187,8 @@ ArrayRef<Entry> gpucc::frontend_to_graph::quantizationRules() {
   static const Entry rules[] = {
       {"QuantizeLinear", 10, latest, 2, quantizeLinear},
       {"DequantizeLinear", 10, latest, 2, dequantizeLinear},
+      {"com.microsoft.QuantizeLinear", 1, latest, 2, quantizeLinear},
+      {"com.microsoft.DequantizeLinear", 1, latest, 2, dequantizeLinear},
       {"QLinearMatMul", 10, latest, 8, qLinearMatMul},
       {"DynamicQuantizeLinear", 11, latest, 1, dynamicQuantize},
   };

@@ -77,8 +77,8 @@ static std::optional<Layer> layerOf(Node &n, int64_t gates) {
     (void)n.unsupported("sequences of " + llvm::Twine(l.steps) + " steps (1 to 1024 are unrolled)");
     return std::nullopt;
   }
-  if (n.has(4)) {
-    (void)n.unsupported("sequence_lens");
+  if (n.has(4) && shapeOf(n[4]) != Dims{l.batch}) {
+    (void)n.invalid("sequence_lens must have one length per sequence");
     return std::nullopt;
   }
   if (n.hasAttr("clip") || n.getInt("input_forget", 0) != 0 || n.hasAttr("activation_alpha")) {
@@ -123,6 +123,14 @@ static Value firstState(Node &n, const Layer &l, unsigned i, int64_t d) {
   return row(n.g, all, d);
 }
 
+/// Which sequences of the batch still run at step t, as [B,1]; null when all do.
+static Value runningAt(Node &n, const Layer &l, int64_t t) {
+  if (!n.has(4))
+    return {};
+  Value lengths = n.g.reshape(n[4], {l.batch, 1});
+  return n.g.compare(CompareKind::Gt, lengths, n.g.splatLike(lengths, double(t)));
+}
+
 /// One direction: `advance(cell, x, states)` overwrites the states, of which the first is given
 /// out.
 template <typename Advance>
@@ -144,8 +152,15 @@ static LogicalResult run(Node &n, int64_t gates, ArrayRef<StringRef> defaults, u
     outputs[d].resize(layer->steps);
     for (int64_t t = 0; t < layer->steps && !g.failed(); ++t) {
       int64_t at = backwards ? layer->steps - 1 - t : t;
+      SmallVector<Value> before(state);
       advance(cell, row(g, x, at), state);
       outputs[d][at] = state[0];
+      // A sequence that is over keeps its state and gives zeros; backwards it has not begun.
+      if (Value running = runningAt(n, *layer, at); running && !g.failed()) {
+        for (unsigned s = 0; s < states; ++s)
+          state[s] = g.select(running, state[s], before[s]);
+        outputs[d][at] = g.select(running, outputs[d][at], g.splatLike(state[0], 0));
+      }
     }
     if (g.failed())
       return failure();

@@ -1,4 +1,4 @@
-//===- Signals.cpp - DFT, AffineGrid --------------------------------------===//
+//===- Signals.cpp - DFT, STFT, MelWeightMatrix, AffineGrid ---------------===//
 //
 // A discrete Fourier transform is a product with a matrix that is known while
 // compiling: [n, m] cosines and sines. O(n m) work per signal; transforms of
@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lib/Conversion/FrontendToGraph/Node.h"
+#include "lib/Conversion/FrontendToGraph/Rules/ElementTypes.h"
 
 #include <cmath>
 
@@ -112,6 +113,101 @@ static LogicalResult dft(Node &n) {
   return g.failed() ? failure() : n.yield(g.convert(g.concat(both, rank - 1), elementOf(n[0])));
 }
 
+/// Frames of a signal [batch, length, 1 or 2], windowed and transformed: [batch, frames, bins, 2].
+static LogicalResult shortTimeFourier(Node &n) {
+  GraphBuilder &g = n.g;
+  auto step = n.constantInts(1, "frame_step");
+  if (!step)
+    return failure();
+  Dims shape = shapeOf(n[0]);
+  int64_t length = n.has(2) ? elementsOf(shapeOf(n[2])) : 0,
+          parts = shape.size() == 3 ? shape[2] : 1;
+  if (n.has(3)) {
+    auto given = n.constantInts(3, "frame_length");
+    if (!given || given->size() != 1)
+      return given ? n.invalid("frame_length must be one number") : failure();
+    length = given->front();
+  }
+  if (shape.size() < 2 || shape.size() > 3 || parts < 1 || parts > 2 || step->size() != 1 ||
+      step->front() < 1 || length < 1 || length > shape[1])
+    return n.invalid(
+        "it takes a signal [batch, length, 1 or 2], a step and frames that fit into it");
+  if (length > maxLength)
+    return n.unsupported("transforms of length " + llvm::Twine(length) + " (1 to 4096 are done)");
+  int64_t frames = (shape[1] - length) / step->front() + 1;
+  bool oneSided = n.getInt("onesided", 1) != 0 && parts == 1;
+  int64_t bins = oneSided ? length / 2 + 1 : length;
+  Type index = g.builder.getI64Type(), wide = g.builder.getF64Type();
+  Value start =
+      g.binary(BinaryKind::Mul, g.iota({frames, length}, 0, index), double(step->front()));
+  Value at = g.add(start, g.iota({frames, length}, 1, index));
+  auto framed = [&](int64_t i) { // [batch, frames, length]
+    Value x = g.slice(g.reshape(n[0], {shape[0], shape[1], parts}), 2, i, 1);
+    if (g.failed())
+      return x;
+    x = g.gather(g.convert(g.reshape(x, {shape[0], shape[1]}), wide), at, 1);
+    return n.has(2) ? g.mul(x, g.convert(n[2], wide)) : x;
+  };
+  Value cosines = twiddles(g, wide, length, bins, length, false, 1);
+  Value sines = twiddles(g, wide, length, bins, length, true, 1);
+  Value real = framed(0);
+  Value re = times(g, real, cosines), im = g.unary(UnaryKind::Neg, times(g, real, sines));
+  if (parts == 2) {
+    Value imaginary = framed(1);
+    re = g.add(re, times(g, imaginary, sines));
+    im = g.add(im, times(g, imaginary, cosines));
+  }
+  if (g.failed())
+    return failure();
+  Value both[] = {g.insertDims(re, {3}), g.insertDims(im, {3})};
+  return n.yield(g.convert(g.concat(both, 3), elementOf(n[0])));
+}
+
+/// Triangles on the mel scale, [bins of the spectrum, bands]; all of it is known while compiling.
+static LogicalResult melWeights(Node &n) {
+  double values[5];
+  for (unsigned i = 0; i < 5; ++i) {
+    auto number = n.constantNumber(i, "a parameter of the filter bank");
+    if (!number)
+      return failure();
+    values[i] = *number;
+  }
+  for (double value : values)
+    if (!(value >= 0 && value <= 1 << 24))
+      return n.invalid("a parameter of the filter bank is negative or above 2^24");
+  if (values[2] == 0)
+    return n.invalid("the sample rate is 0");
+  auto bands = static_cast<int64_t>(values[0]), length = static_cast<int64_t>(values[1]);
+  Type type = elementTypeOfOnnx(n.g.builder.getContext(), n.getInt("output_datatype", 1));
+  if (!type || !isa<FloatType>(type))
+    return n.unsupported("its output_datatype is one that gpucc does not have");
+  if (bands < 1 || length < 1 || bands > 1 << 16 || length > 1 << 20 || values[2] <= 0)
+    return n.invalid("bands, length and sample rate must be positive and of moderate size");
+  auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
+  double low = mel(values[3]), step = (mel(values[4]) - low) / double(bands + 2);
+  std::vector<int64_t> edge; // bands + 2 of them, as bins of the spectrum
+  for (int64_t i = 0; i < bands + 2; ++i) {
+    double hertz = 700 * (std::pow(10.0, (low + step * double(i)) / 2595) - 1);
+    edge.push_back(static_cast<int64_t>(std::floor(double(length + 1) * hertz / values[2])));
+  }
+  int64_t bins = length / 2 + 1;
+  HostTensor table(*toDType(type), {bins, bands});
+  auto set = [&](int64_t bin, int64_t band, double value) {
+    if (bin >= 0 && bin < bins)
+      table.setFloat(bin * bands + band, value);
+  };
+  for (int64_t b = 0; b < bands; ++b) {
+    int64_t left = edge[b], center = edge[b + 1], right = edge[b + 2];
+    if (left == center)
+      set(center, b, 1);
+    for (int64_t i = left; left != center && i <= center; ++i)
+      set(i, b, double(i - left) / double(center - left));
+    for (int64_t i = center; right > center && i < right; ++i)
+      set(i, b, double(right - i) / double(right - center));
+  }
+  return n.yield(n.g.constant(table));
+}
+
 /// Coordinates -1 … 1 of a dimension: its corners, or the centers of its cells.
 static double coordinate(int64_t i, int64_t size, bool corners) {
   if (corners)
@@ -160,6 +256,8 @@ static LogicalResult affineGrid(Node &n) {
 ArrayRef<Entry> gpucc::frontend_to_graph::signalRules() {
   static const Entry rules[] = {
       {"DFT", 17, latest, 1, dft},
+      {"STFT", 17, latest, 2, shortTimeFourier},
+      {"MelWeightMatrix", 17, latest, 5, melWeights},
       {"AffineGrid", 20, latest, 2, affineGrid},
   };
   return rules;

@@ -140,3 +140,36 @@ func.func @dropout_shape(%x: tensor<4xf32>, %n: tensor<i64>) {
   %0 = graph.dropout %x, %n {ratio = 0.5 : f64, seed = 1 : i64, ordinal = 2 : i64, global_shape = array<i64: 4>} : (tensor<4xf32>, tensor<i64>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+// (C1) of top_k
+func.func @top_k_scalar(%x: tensor<f32>) {
+  // expected-error @+3 {{failed to infer returned types}}
+  // expected-error @+2 {{'graph.top_k' op (C1) x is a scalar}}
+  // expected-note @+1 {{reshape it to one dimension of size 1}}
+  %0:2 = graph.top_k %x {k = 1 : i64} : (tensor<f32>) -> (tensor<f32>, tensor<i64>)
+  return
+}
+
+// -----
+
+// (C3) of top_k
+func.func @top_k_long(%x: tensor<2147483648xi8>) {
+  // expected-error @+3 {{failed to infer returned types}}
+  // expected-error @+2 {{'graph.top_k' op (C3) rows have 2147483648 elements}}
+  // expected-note @+1 {{split rows of more than 2^30}}
+  %0:2 = graph.top_k %x {k = 1 : i64} : (tensor<2147483648xi8>) -> (tensor<1xi8>, tensor<1xi64>)
+  return
+}
+
+// -----
+
+// (C2) of top_k
+func.func @top_k_many(%x: tensor<2x3xf32>) {
+  // expected-error @+3 {{failed to infer returned types}}
+  // expected-error @+2 {{'graph.top_k' op (C2) `k` is 4 for rows of 3}}
+  // expected-note @+1 {{give from 1 to 3}}
+  %0:2 = graph.top_k %x {k = 4 : i64} : (tensor<2x3xf32>) -> (tensor<2x4xf32>, tensor<2x4xi64>)
+  return
+}

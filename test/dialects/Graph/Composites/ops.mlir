@@ -26,5 +26,7 @@ func.func @composites(%x: tensor<2x4x3xf32>, %s: tensor<3xf32>, %c: tensor<4xf32
   %8:2 = graph.cross_entropy %x, %l {ignore_index = -100 : i64} : (tensor<2x4x3xf32>, tensor<2x4xi64>) -> (tensor<f32>, tensor<f32>)
   // CHECK: graph.dropout {{.*}} -> tensor<2x4x3xf32>
   %9 = graph.dropout %x, %n, %n, %n, %n {ratio = 0.1 : f64, seed = 1 : i64, ordinal = 2 : i64, global_shape = array<i64: 8, 4, 3>} : (tensor<2x4x3xf32>, tensor<i64>, tensor<i64>, tensor<i64>, tensor<i64>) -> tensor<2x4x3xf32>
+  // CHECK: graph.top_k %{{.*}} {k = 2 : i64, smallest} : (tensor<2x4x3xf32>) -> (tensor<2x4x2xf32>, tensor<2x4x2xi64>)
+  %10:2 = graph.top_k %x {k = 2 : i64, smallest} : (tensor<2x4x3xf32>) -> (tensor<2x4x2xf32>, tensor<2x4x2xi64>)
   return
 }

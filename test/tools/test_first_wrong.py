@@ -1,0 +1,36 @@
+"""`gpucc check` names the op at which a compiled model leaves the reference."""
+import numpy as np
+from onnx import helper
+
+from onnx_model import model
+
+
+def chain(path):
+    """|x| and -|x| are exact in any precision, the product in bf16 is not, and what follows carries its error."""
+    weight = np.random.default_rng(3).standard_normal((64, 64)).astype(np.float32)
+    nodes = [helper.make_node("Abs", ["x"], ["a"], name="first"),
+             helper.make_node("MatMul", ["a", "w"], ["b"], name="product"),
+             helper.make_node("Relu", ["b"], ["c"], name="after"),
+             helper.make_node("Sin", ["c"], ["y"], name="last")]
+    return model(path, nodes, [("x", [8, 64])], [("y", [8, 64])], initializers=[("w", weight)])
+
+
+def test_first_wrong_op(gpucc, tmp_path):
+    path = chain(tmp_path / "chain.onnx")
+    code, out, err = gpucc("check", path, "--precision", "bf16", "--tolerance", "1e-5")
+    assert code == 1, out + err
+    line = next(line for line in out.splitlines() if line.startswith("first wrong op"))
+    assert "product (MatMul)" in line and "the 1 before it agree" in line, out
+    assert "at [" in out and "found" in out and "expected" in out
+
+
+def test_nothing_wrong(gpucc, tmp_path):
+    assert "first wrong" not in gpucc.ok("check", chain(tmp_path / "chain.onnx"))
+
+
+def test_expectations_of_another_model(gpucc, tmp_path):
+    path = chain(tmp_path / "chain.onnx")
+    np.savez(tmp_path / "in.npz", x=np.ones((8, 64), np.float32))
+    np.savez(tmp_path / "out.npz", y=np.full((8, 64), 7, np.float32))
+    code, out, _ = gpucc("check", path, "--inputs", tmp_path / "in.npz", "--expect", tmp_path / "out.npz")
+    assert code == 1 and "the ops one by one agree with the reference" in out

@@ -1,0 +1,148 @@
+//===- CheckFirstWrong.cpp - which op is the first to go wrong ------------===//
+//
+// The outputs of a compiled model differ from the reference; which op began it?
+// Halving over the model's ops: a program of the first n ops returns what the
+// others would read. The least n whose values differ names the op.
+//
+//   96 ops: first 48 right, 72 wrong, 60 right, ... -> op 65, after 7 programs
+//
+//===----------------------------------------------------------------------===//
+#include "Check.h"
+#include "PlanSource.h"
+#include "gpucc/Pipelines/Compile.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace gpucc;
+using namespace gpucc::tool;
+
+namespace {
+
+struct TemporaryPlan {
+  std::string path;
+  TemporaryPlan() {
+    const char *folder = std::getenv("TMPDIR");
+    path = std::string(folder ? folder : "/tmp") + "/gpucc-XXXXXX.plan";
+    int fd = mkstemps(path.data(), 5);
+    if (fd >= 0)
+      close(fd);
+  }
+  ~TemporaryPlan() { std::remove(path.c_str()); }
+};
+
+/// One program of the first ops, compared.
+struct Probe {
+  std::string op, tensor; ///< the last op; the worst result
+  Difference worst;
+  std::vector<int64_t> shape;
+};
+
+class Search {
+public:
+  Search(CheckArguments &a, const std::vector<gpucc_rt::Array> &inputs) : a(a), inputs(inputs) {
+    for (const gpucc_rt::Array &array : inputs)
+      arguments[array.name] = toHostTensor(array);
+  }
+
+  /// 0 when the question has an answer (or none was found), else the exit code of a failure.
+  int run() {
+    Compilation whole(a.flags->options);
+    if (int code = whole.runTo(Phase::Graph))
+      return code;
+    size_t right = 0, wrong = whole.countOps();
+    if (wrong == 0)
+      return 0;
+    Probe found;
+    if (int code = probe(wrong, found))
+      return code;
+    if (isRight(found)) {
+      std::printf("the ops one by one agree with the reference: the expected values are of another "
+                  "model\n");
+      return 0;
+    }
+    while (right + 1 < wrong) {
+      size_t middle = right + (wrong - right) / 2;
+      progress("first wrong op: between " + std::to_string(right + 1) + " and " +
+               std::to_string(wrong));
+      Probe half;
+      if (int code = probe(middle, half))
+        return code;
+      if (isRight(half)) {
+        right = middle;
+      } else {
+        wrong = middle;
+        found = half;
+      }
+    }
+    progress("");
+    std::printf("first wrong op: %s, the %zu before it agree\n", found.op.c_str(), right);
+    std::printf("     of the values that later ops read, '%s' has error %.2e", found.tensor.c_str(),
+                found.worst.error);
+    if (found.worst.problem.empty())
+      std::printf(" at %s: found %.9g, expected %.9g\n",
+                  place(found.worst.index, found.shape).c_str(), found.worst.found,
+                  found.worst.expected);
+    else
+      std::printf(": %s\n", found.worst.problem.c_str());
+    return 0;
+  }
+
+private:
+  bool isRight(const Probe &p) const { return p.worst.error <= a.tolerance.value_or(1e-3); }
+
+  int probe(size_t count, Probe &p) {
+    Compilation c(a.flags->options);
+    if (int code = c.runTo(Phase::Graph))
+      return code;
+    p.op = c.cutAfter(count);
+    std::map<std::string, HostTensor> expected;
+    if (int code = c.evaluate(arguments, expected))
+      return code;
+    TemporaryPlan file;
+    int code = c.runTo(Phase::Plan);
+    if (!code)
+      code = c.writePlan(file.path);
+    if (code)
+      return code;
+    std::vector<gpucc_rt::Array> results;
+    if (int failedCode = execute(file.path, results))
+      return failedCode;
+    for (const gpucc_rt::Array &array : results) {
+      Difference d = compare(toHostTensor(array), expected[array.name]);
+      if (p.tensor.empty() || !(d.error <= p.worst.error)) {
+        p.worst = d;
+        p.tensor = array.name;
+        p.shape = array.shape;
+      }
+    }
+    return 0;
+  }
+
+  int execute(const std::string &path, std::vector<gpucc_rt::Array> &results) {
+    gpucc_rt::Plan plan;
+    if (auto s = gpucc_rt::Plan::open(path, plan))
+      return failed(s);
+    gpucc_rt::RankGroup group;
+    gpucc_rt::GroupOptions options;
+    options.driver = a.driver;
+    if (auto s = group.open(plan, options))
+      return failed(s);
+    if (auto s = group.writeInputs(inputs))
+      return failed(s);
+    if (auto s = group.run())
+      return failed(s);
+    return readOutputs(group, results);
+  }
+
+  CheckArguments &a;
+  const std::vector<gpucc_rt::Array> &inputs;
+  std::map<std::string, HostTensor> arguments;
+};
+
+} // namespace
+
+int tool::findFirstWrong(CheckArguments &arguments, const std::vector<gpucc_rt::Array> &inputs) {
+  return Search(arguments, inputs).run();
+}
