@@ -34,6 +34,11 @@ std::optional<TargetSpec> TargetSpec::parse(const std::string &text, std::string
   }
   static const std::vector<std::string> known = {"sm_75", "sm_80",  "sm_86",   "sm_87",  "sm_89",
                                                  "sm_90", "sm_90a", "sm_100a", "sm_120", "simt"};
+  if (kind == "cuda" && colon != std::string::npos && rest.empty()) {
+    error = "target 'cuda:' names no architecture; one or more are allowed: write cuda:sm_90a, or "
+            "cuda for the default";
+    return std::nullopt;
+  }
   if (kind == "cuda") {
     target.cuda = true;
     target.archs = rest.empty() ? std::vector<std::string>{"sm_90a"} : split(rest, ',');

@@ -48,6 +48,19 @@ def test_cuda_source_executed_on_two_ranks(gpucc, models, pins):
     check(gpucc, models, "gpt2", pins, 2, "--target", "cuda:simt")
 
 
+def test_the_plan_names_the_partition_that_was_checked(gpucc, models, tmp_path):
+    """Host and CUDA plans of a layout hold the same partition, another layout holds another."""
+    def partition(*options):
+        gpucc.ok("compile", models / "mlp.onnx", "--train", "--loss", "mse", "--profile", "batch=8", *options,
+                 "-o", tmp_path / "m.plan")
+        return re.search(r"^partition ([0-9a-f]{16})$", gpucc.ok("show", tmp_path / "m.plan"), re.M)[1]
+    dp = ["--ranks", "2", "--pin", "dp=2"]
+    checked = gpucc.ok("check", models / "mlp.onnx", "--train", "--loss", "mse", "--profile", "batch=8", *dp)
+    host, cuda = partition(*dp), partition(*dp, "--target", "cuda:sm_80")
+    assert host == cuda and f"partition {host} on 2 ranks" in checked
+    assert partition("--ranks", "2", "--pin", "tp=2") != host
+
+
 @pytest.fixture(scope="module")
 def dropout_model(tmp_path_factory):
     from conftest import ROOT

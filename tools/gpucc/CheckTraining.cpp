@@ -74,6 +74,9 @@ public:
   int run() {
     if (int code = open())
       return code;
+    gpucc_rt_plan_info info = plan.source.plan().info();
+    std::printf("partition %.16s on %u rank%s, against the unpartitioned step\n",
+                info.partition_hash, info.ranks, info.ranks == 1 ? "" : "s");
     if (int code = writeInputs())
       return code;
     if (int code = runBoth("accumulate"))

@@ -72,6 +72,8 @@ void printSummary(const fb::Plan &plan) {
               count(plan.stages()) == 1 ? "" : "s",
               bytesText(static_cast<double>(plan.needs()->device_bytes())).c_str(),
               plan.training() ? ", training step" : "");
+  if (std::string hash = text(plan.partition_hash()); !hash.empty())
+    std::printf("partition %.16s\n", hash.c_str());
 }
 
 std::string commandText(const fb::Plan &plan, const fb::Command &c) {

@@ -82,7 +82,8 @@ def GatherOp : Graph_Op<"gather", [RuleOnly]> {
   let summary = "whole slices of `data` along `dim`, picked by indices";
   let description = [{
     Result shape: data dims before `dim`, the dims of indices, data dims after. An index i < 0
-    counts from the end; out of range reads the nearest valid slice (the importer warns).
+    counts from the end; out of range reads the nearest valid slice (gpucc-check-indices refuses
+    indices that are known while compiling).
 
     Constraints: (C1) `dim` is in range of data and not empty.
   }];

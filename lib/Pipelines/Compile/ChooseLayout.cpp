@@ -12,10 +12,9 @@
 using namespace mlir;
 using namespace gpucc;
 
-/// "h100" is the 8-device node of that name.
-static std::string machineName(const std::string &given) {
+cost::MachineOrError gpucc::loadNamedMachine(const std::string &given) {
   const auto &builtin = cost::builtinMachines();
-  return builtin.count(given + "-8") ? given + "-8" : given;
+  return cost::loadMachine(builtin.count(given + "-8") ? given + "-8" : given);
 }
 
 static planner::Pins pinsOf(const CompileOptions &options, bool symbolicBatch) {
@@ -38,21 +37,18 @@ static planner::Pins pinsOf(const CompileOptions &options, bool symbolicBatch) {
 
 /// What the planner may spend on one rank: the user's budget in bytes, else the device's memory;
 /// less by what it was found to overlook.
-static LogicalResult setMemory(ModuleOp trial, const CompileOptions &options, double underestimate,
-                               planner::PlanProblem &problem) {
+static void setMemory(const CompileOptions &options, double underestimate,
+                      planner::PlanProblem &problem) {
   double allowed = problem.machine.device.memoryBytes;
   StringRef text = options.memoryBudget;
   if (!text.empty() && !text.starts_with("activations=")) {
-    std::string error;
-    std::optional<memory::Budget> budget = memory::Budget::parse(text, error);
-    if (!budget)
-      return trial.emitError() << "--memory-budget: " << error;
-    if (budget->ratio == 0)
+    std::string checked; // checkOptions has
+    memory::Budget budget = *memory::Budget::parse(text, checked);
+    if (budget.ratio == 0)
       allowed = std::min(allowed,
-                         static_cast<double>(budget->bytes) + problem.machine.device.contextBytes);
+                         static_cast<double>(budget.bytes) + problem.machine.device.contextBytes);
   }
   problem.memoryLimit = std::max(1.0, allowed - underestimate);
-  return success();
 }
 
 /// The chosen layout as if the user had pinned it.
@@ -87,7 +83,7 @@ static std::string explanationOf(const planner::PlanProblem &problem,
 
 LogicalResult gpucc::chooseLayout(ModuleOp trial, CompileOptions &options,
                                   const LayoutExperience &experience, LayoutChoice &choice) {
-  cost::MachineOrError loaded = cost::loadMachine(machineName(options.machine));
+  cost::MachineOrError loaded = loadNamedMachine(options.machine);
   if (std::string *wrong = std::get_if<std::string>(&loaded))
     return trial.emitError() << *wrong;
   bool symbolicBatch = hasSymbolicBatch(trial) && !options.profiles.empty();
@@ -102,8 +98,7 @@ LogicalResult gpucc::chooseLayout(ModuleOp trial, CompileOptions &options,
   problem->ranks = options.ranks;
   problem->tf32 = options.precision == "tf32";
   problem->pins = pinsOf(options, symbolicBatch);
-  if (failed(setMemory(trial, options, experience.underestimate, *problem)))
-    return failure();
+  setMemory(options, experience.underestimate, *problem);
   if (!options.dumpProblem.empty()) {
     std::ofstream file(options.dumpProblem);
     if (!(file << planner::toJson(*problem) << '\n'))

@@ -17,6 +17,7 @@
 #ifndef GPUCC_LIB_PIPELINES_COMPILE_CHOOSELAYOUT_H
 #define GPUCC_LIB_PIPELINES_COMPILE_CHOOSELAYOUT_H
 
+#include "gpucc/CostModel/Machine.h"
 #include "gpucc/Pipelines/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -35,6 +36,9 @@ struct LayoutExperience {
   double underestimate = 0;          ///< most bytes by which the model was too low
   std::vector<std::string> attempts; ///< one line per layout that did not fit
 };
+
+/// A machine file or a built-in name: "h100" is the 8-device node of that name. Or what is wrong.
+cost::MachineOrError loadNamedMachine(const std::string &given);
 
 /// `trial` is at Phase::Graph with micro-batches=1; it is consumed. Errors have been emitted.
 mlir::LogicalResult chooseLayout(mlir::ModuleOp trial, CompileOptions &options,

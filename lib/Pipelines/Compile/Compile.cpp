@@ -1,6 +1,7 @@
 //===- Compile.cpp - from a model file to a plan file ---------------------===//
 #include "gpucc/Pipelines/Compile.h"
 
+#include "CheckOptions.h"
 #include "ChooseLayout.h"
 #include "CodeTypes.h"
 #include "Cut.h"
@@ -17,7 +18,9 @@
 #include "gpucc/Reference/Evaluator.h"
 #include "gpucc/Target/Cuda/Emit.h"
 #include "gpucc/Target/Host/Host.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
 
 #include <nlohmann/json.hpp>
 
@@ -37,6 +40,7 @@ struct Compilation::State {
   LayoutChoice layout; ///< empty without --machine
   LayoutExperience experience;
   std::string recomputation; ///< JSON; what the budget led to
+  std::string partitionHash; ///< of the module at the end of Phase::Dist
   std::optional<MemoryShortage> shortage;
 
   /// Bytes to graph functions; the exit code.
@@ -199,6 +203,15 @@ int Compilation::State::fitMemory(Phase phase) {
   return failed(pm.run(*module)) ? 2 : 0;
 }
 
+/// Of the text without locations: what every target makes its plan from, so plans with equal hashes
+/// are of the same partition.
+static std::string hashOf(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os);
+  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(text)), /*LowerCase=*/true);
+}
+
 int Compilation::State::runPhases(Phase phase) {
   if (!module)
     if (int code = load(phase))
@@ -215,6 +228,8 @@ int Compilation::State::runPhases(Phase phase) {
     if (failed(pm.run(*module)))
       return 2;
     reached = next;
+    if (next == Phase::Dist)
+      partitionHash = hashOf(*module);
     if (next == Phase::Fuse && limited)
       if (int code = fitMemory(phase))
         return code;
@@ -270,6 +285,10 @@ int Compilation::State::searchAndRun(Phase phase) {
 
 int Compilation::runTo(Phase phase) {
   State &s = *state;
+  if (std::string problem = s.module ? "" : checkOptions(s.options); !problem.empty()) {
+    emitError(UnknownLoc::get(s.context.get())) << problem;
+    return 2;
+  }
   if (!s.module && !s.options.machine.empty() && phase > Phase::Graph)
     return s.searchAndRun(phase);
   int code = s.runPhases(phase);
@@ -292,7 +311,8 @@ std::string Compilation::State::explanation() const {
 static LogicalResult finishPlan(ModuleOp module, const CompileOptions &options,
                                 const std::string &folder, const std::string &path,
                                 std::vector<KernelReport> &kernels,
-                                const std::string &explanation = "") {
+                                const std::string &explanation = "",
+                                const std::string &partitionHash = "") {
   KernelCode code;
   if (failed(compileKernels(module, options, code, kernels)))
     return failure();
@@ -312,13 +332,16 @@ static LogicalResult finishPlan(ModuleOp module, const CompileOptions &options,
   plan.training = options.train.has_value();
   plan.externalWeights = options.externalWeights;
   plan.explanation = explanation;
+  plan.partitionHash = partitionHash;
   return gpucc::writePlan(module, code, plan, path);
 }
 
 int Compilation::writePlan(const std::string &path) {
   State &s = *state;
   s.say("kernels, then " + path);
-  return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels, s.explanation())) ? 2 : 0;
+  return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels, s.explanation(), s.partitionHash))
+             ? 2
+             : 0;
 }
 
 size_t Compilation::countOps() const {

@@ -12,27 +12,20 @@ using namespace gpucc;
 
 /// "activations=0.5" is about crossing values only; the rest about all bytes: into the limit, or,
 /// a ratio, for later.
-LogicalResult FitBudget::readBudget(RecomputeRequest &request, double &ratio) {
+void FitBudget::readBudget(RecomputeRequest &request, double &ratio) {
   constexpr llvm::StringLiteral kept = "activations=";
   StringRef text = options.memoryBudget;
   bool activations = text.consume_front(kept);
   if (text.empty() && !activations)
-    return success();
-  std::string error;
-  std::optional<memory::Budget> budget = memory::Budget::parse(text, error);
-  if (!budget)
-    return fused.emitError() << "--memory-budget: " << error;
-  if (activations && !options.train)
-    return fused.emitError() << "--memory-budget " << options.memoryBudget
-                             << " limits what forward keeps for backward; add --train, or give a "
-                                "number of bytes";
+    return;
+  std::string checked; // checkOptions has
+  memory::Budget budget = *memory::Budget::parse(text, checked);
   if (activations)
     request.activations = text.str();
-  else if (budget->ratio > 0)
-    ratio = budget->ratio;
+  else if (budget.ratio > 0)
+    ratio = budget.ratio;
   else
-    limit.lower(std::max<int64_t>(1, budget->bytes), "--memory-budget " + options.memoryBudget);
-  return success();
+    limit.lower(budget.bytes, "--memory-budget " + options.memoryBudget);
 }
 
 /// What the pass says of its choice.
@@ -164,8 +157,7 @@ LogicalResult FitBudget::search(FittedPlan &plan, std::optional<MemoryShortage> 
 LogicalResult FitBudget::run(FittedPlan &plan, std::optional<MemoryShortage> &shortage) {
   RecomputeRequest request;
   double ratio = 0;
-  if (failed(readBudget(request, ratio)))
-    return failure();
+  readBudget(request, ratio);
   bool searches = options.train && request.activations.empty() && (limit || ratio > 0);
   if (!searches || ratio > 0) {
     FailureOr<Attempt> plain = attempt(request);

@@ -57,7 +57,7 @@ private:
     int64_t repeated = 0; ///< ops that run again
     std::vector<mlir::Diagnostic> remarks;
   };
-  mlir::LogicalResult readBudget(RecomputeRequest &request, double &ratio);
+  void readBudget(RecomputeRequest &request, double &ratio);
   mlir::FailureOr<Attempt> attempt(const RecomputeRequest &request);
   mlir::LogicalResult search(FittedPlan &plan, std::optional<MemoryShortage> &shortage);
   Attempt useSlack(Attempt fitting, int64_t ask);

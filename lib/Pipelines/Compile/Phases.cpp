@@ -28,6 +28,7 @@ using namespace gpucc;
 static void buildGraphPhase(OpPassManager &pm, const CompileOptions &options) {
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createFoldConstants());
+  function.addPass(createCheckIndices()); // before rewrites give ops other places
   function.addPass(createSimplifyGraph());
   function.addPass(createCSEPass());
   function.addPass(createRaiseComposites());

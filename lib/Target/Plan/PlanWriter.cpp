@@ -41,6 +41,7 @@ private:
     plan.training = options.training;
     plan.reproducible = options.reproducible;
     plan.explanation = options.explanation;
+    plan.partition_hash = options.partitionHash;
   }
 
   /// Content-addressed: equal bytes are one blob.

@@ -115,7 +115,7 @@ typedef struct {
   const char *model;
   const char *target;        /* "host" or "cuda" */
   const char *architectures; /* "x86-64-v3", "sm_80,sm_90a" */
-  const char *partition_hash;
+  const char *partition_hash; /* of the program before fusion and target, hexadecimal; or "" */
   const char *explanation; /* JSON, or "" */
   uint32_t ranks, stages, profiles, tensors;
   int32_t reproducible, training;

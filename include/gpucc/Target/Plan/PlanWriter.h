@@ -56,6 +56,7 @@ struct PlanOptions {
   /// Weights whose file lies in the plan's folder or below are referred to, not copied.
   bool externalWeights = false;
   std::string explanation;
+  std::string partitionHash; ///< SHA-256 of the module at the end of Phase::Dist; may be empty
 };
 
 /// Writes atomically. Errors are diagnostics at the op or weight concerned.

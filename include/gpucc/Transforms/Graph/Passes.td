@@ -55,6 +55,21 @@ def FoldWeights : Pass<"gpucc-fold-weights", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::gpucc::graph::GraphDialect"];
 }
 
+def CheckIndices : Pass<"gpucc-check-indices", "::mlir::func::FuncOp"> {
+  let summary = "refuses indices that are known and outside what they pick from";
+  let description = [{
+    `graph.gather` is defined for every index (the nearest slice), so that kernels need no error path; ONNX says
+    that such an index is an error. Where the indices depend on no input, this pass says so. The IR does not
+    change. A table of 4 positions and a profile of 6:
+    ```
+    %i = graph.iota {dim = 0 : i64} : tensor<6xi64>
+    %p = graph.gather %table, %i {dim = 0 : i64} : (tensor<4x8xf32>, tensor<6xi64>) -> tensor<6x8xf32>
+    // error: index 4 (element [4] of the indices) is outside dimension 0, which has 4 entries
+    ```
+  }];
+  let statistics = [Statistic<"numChecked", "checked", "gathers looked at">];
+}
+
 def SimplifyGraph : Pass<"gpucc-simplify-graph", "::mlir::func::FuncOp"> {
   let summary = "identities that hold for every value, NaN, infinities and -0 included";
   let description = [{
