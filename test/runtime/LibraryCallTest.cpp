@@ -378,6 +378,9 @@ TEST_P(LibraryCalls, BoundsKeepNaN) {
   for (bool conv : {false, true}) {
     expectSame(product(conv, postOp(PostOpKind::relu)), {NAN, 0, inf, 0, 2, 0, NAN, 0});
     expectSame(product(conv, postOp(PostOpKind::clip, -1, 1)), {NAN, -1, 1, -1, 1, 0, NAN, -1});
+    // Two of one kind: each has its own parameters.
+    expectSame(product(conv, postOp(PostOpKind::linear, 2), postOp(PostOpKind::linear, 1, 1)),
+               {NAN, -inf, inf, -1, 5, 1, NAN, -5});
     expectSame(product(conv, postOp(PostOpKind::linear, 2), postOp(PostOpKind::relu),
                        postOp(PostOpKind::linear, 1, 1)),
                {NAN, 1, inf, 1, 5, 1, NAN, 1});

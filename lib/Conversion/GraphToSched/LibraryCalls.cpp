@@ -5,6 +5,8 @@
 #include "gpucc/Analysis/MatmulForm.h"
 #include "gpucc/Analysis/PostOps.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace gpucc;
 using namespace gpucc::sched;
@@ -125,10 +127,33 @@ static base::OperandAttr postOperand(Operation *library, const PostOp &post, Sto
   return operand(storage, element, shape);
 }
 
+/// a₂(a₁x + b₁) + b₂ is one step. No merge where a factor would leave the range of f32.
+static bool mergeLinear(PostOp &last, const PostOp &next) {
+  if (last.kind != "linear" || next.kind != "linear")
+    return false;
+  double alpha = last.alpha * next.alpha, beta = next.alpha * last.beta + next.beta;
+  bool fits = std::isnormal(static_cast<float>(alpha)) && std::isfinite(static_cast<float>(beta));
+  if (fits)
+    last.alpha = alpha, last.beta = beta;
+  return fits;
+}
+
+static Attribute postOpAttr(OpBuilder &b, const PostOp &post, base::OperandAttr second) {
+  NamedAttrList entry;
+  entry.set("kind", b.getStringAttr(post.kind));
+  if (post.alpha != 0)
+    entry.set("alpha", b.getF64FloatAttr(post.alpha));
+  if (post.beta != 0)
+    entry.set("beta", b.getF64FloatAttr(post.beta));
+  if (second)
+    entry.set("operand", second);
+  return entry.getDictionary(b.getContext());
+}
+
 /// The ops of a library cluster behind the call, as its bias and post-ops.
 static LogicalResult addPostOps(OpBuilder &b, Call &call, graph::ClusterOp cluster,
                                 function_ref<Storage(Value)> placeOf) {
-  SmallVector<Attribute> posts;
+  SmallVector<std::pair<PostOp, base::OperandAttr>> posts;
   Value chain = call.library->getResult(0);
   for (Operation &op : cluster.getBody().front().without_terminator()) {
     if (!llvm::is_contained(op.getOperands(), chain))
@@ -144,18 +169,14 @@ static LogicalResult addPostOps(OpBuilder &b, Call &call, graph::ClusterOp clust
       call.config.set("bias", second);
       continue;
     }
-    NamedAttrList entry;
-    entry.set("kind", b.getStringAttr(post->kind));
-    if (post->alpha != 0)
-      entry.set("alpha", b.getF64FloatAttr(post->alpha));
-    if (post->beta != 0)
-      entry.set("beta", b.getF64FloatAttr(post->beta));
-    if (second)
-      entry.set("operand", second);
-    posts.push_back(entry.getDictionary(b.getContext()));
+    if (posts.empty() || !mergeLinear(posts.back().first, *post))
+      posts.push_back({*post, second});
   }
-  if (!posts.empty())
-    call.config.set("post_ops", b.getArrayAttr(posts));
+  SmallVector<Attribute> attributes;
+  for (auto &[post, second] : posts)
+    attributes.push_back(postOpAttr(b, post, second));
+  if (!attributes.empty())
+    call.config.set("post_ops", b.getArrayAttr(attributes));
   return success();
 }
 

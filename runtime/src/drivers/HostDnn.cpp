@@ -9,7 +9,7 @@
 //   the latter two with the post-ops as primitives of their own, behind it
 //
 // ReLU and clip of oneDNN lose NaN: from the first of them on, post-ops run behind the primitive,
-// and they by loops of ours (HostBounds.h).
+// and they by loops of ours (HostBounds.h). So do two of one function with different parameters.
 //
 // Constant weights are always in the library's layout: taken from the plan's packed blob when
 // oneDNN version, ISA and layout agree, else packed here.
@@ -234,10 +234,23 @@ void Maker::appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops) {
   }
 }
 
+/// Of two functions of one kind in a primitive, oneDNN 2 gives both the parameters of the first.
+static bool clashes(const plan::PostOp &a, const plan::PostOp &b) {
+  bool hasOperand = a.kind() == plan::PostOpKind::add_operand ||
+                    a.kind() == plan::PostOpKind::multiply_operand;
+  return !hasOperand && a.kind() == b.kind() && (a.alpha() != b.alpha() || a.beta() != b.beta());
+}
+
 /// How many of the post-ops the primitive is given.
 uint32_t Maker::insideCount() const {
   uint32_t count = 0, all = call.post_ops() && attempt.fused ? call.post_ops()->size() : 0;
-  while (count < all && !losesNaN(*call.post_ops()->Get(count)))
+  auto fits = [&](const plan::PostOp &op) {
+    for (uint32_t i = 0; i < count; ++i)
+      if (clashes(*call.post_ops()->Get(i), op))
+        return false;
+    return !losesNaN(op);
+  };
+  while (count < all && fits(*call.post_ops()->Get(count)))
     ++count;
   return count;
 }

@@ -107,3 +107,26 @@ func.func @main(%x: tensor<1x3x4x2xf32> {base.name = "x", base.kind = "input"},
   }
   return %0 : tensor<1x3x4x2xf32>
 }
+
+// -----
+
+// A factor and a shift behind one another are one post-op: 2 (3 x + 4) + 5.
+// CHECK-LABEL: sched.program @stage0
+// CHECK: post_ops = [{alpha = 6.000000e+00 : f64, beta = 1.300000e+01 : f64, kind = "linear"}]
+func.func @main(%x: tensor<1x3x4x2xf32> {base.name = "x", base.kind = "input"},
+                %w: tensor<2x2x1x1xf32> {base.name = "w", base.kind = "input"})
+    -> (tensor<1x3x4x2xf32> {base.name = "y", base.kind = "output"}) {
+  %0 = graph.cluster library (%p = %x : tensor<1x3x4x2xf32>, %q = %w : tensor<2x2x1x1xf32>) -> tensor<1x3x4x2xf32> {
+    %two = graph.constant dense<2.0> : tensor<1x3x4x2xf32>
+    %three = graph.constant dense<3.0> : tensor<1x3x4x2xf32>
+    %four = graph.constant dense<4.0> : tensor<1x3x4x2xf32>
+    %five = graph.constant dense<5.0> : tensor<1x3x4x2xf32>
+    %1 = graph.convolution %p, %q {channels_last, strides = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x3x4x2xf32>, tensor<2x2x1x1xf32>) -> tensor<1x3x4x2xf32>
+    %2 = graph.binary mul %1, %three : (tensor<1x3x4x2xf32>, tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32>
+    %3 = graph.binary add %2, %four : (tensor<1x3x4x2xf32>, tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32>
+    %4 = graph.binary mul %3, %two : (tensor<1x3x4x2xf32>, tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32>
+    %5 = graph.binary add %4, %five : (tensor<1x3x4x2xf32>, tensor<1x3x4x2xf32>) -> tensor<1x3x4x2xf32>
+    graph.yield %5 : tensor<1x3x4x2xf32>
+  }
+  return %0 : tensor<1x3x4x2xf32>
+}
