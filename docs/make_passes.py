@@ -106,12 +106,12 @@ def example_of(flag):
             wanted = [c for c in wanted if "expected-error" not in c and "expected-remark" not in c]
         if not wanted:
             continue
-        flags = re.sub(r"%[sS]\S*|--?split-input-file|--?verify-diagnostics", "", flags).strip()
+        flags = re.sub(r"%[sS]\S*|--?split-input-file|--?verify-diagnostics|--allow-unregistered-dialect", "", flags).strip()
         flags = re.sub(r"\s+", " ", flags)
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "in.mlir"
             file.write_text(clean(wanted[0]) + "\n")
-            done = subprocess.run(f"{BUILD}/bin/gpucc-opt in.mlir {flags}", shell=True, cwd=folder, capture_output=True, text=True)
+            done = subprocess.run(f"{BUILD}/bin/gpucc-opt in.mlir --allow-unregistered-dialect {flags}", shell=True, cwd=folder, capture_output=True, text=True)
         where = path.relative_to(ROOT)
         command = f"The first example of `{where}`, by `gpucc-opt {flags}`:\n"
         if refusal:

@@ -10,7 +10,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("GPUCC_BUILD", ROOT / "build"))
 FOLDERS = ("dialects", "include", "lib", "runtime", "tools", "test", "docs", "examples", "bench", "cmake", "python-bindings")
 # Options of other people's programs.
-FOREIGN = {"--test-dir", "--output-on-failure", "--preset", "--build", "--target", "--prefix", "--component", "--data"}
+FOREIGN = {"--test-dir", "--output-on-failure", "--preset", "--build", "--target", "--prefix", "--component", "--data",
+           "--canonicalize", "--cse"}
 
 
 def documents():

@@ -147,7 +147,7 @@ ROWS = {
     "plan shown": Row("plan", lambda b: b.patched(put(100, b"\xff"), "show"),
                       "bad.plan:", "the plan is damaged", "the hash in the header", "compile the model again"),
     "plan for one rank": Row("plan", lambda b: ["run", b.plan, "--ranks", 2],
-                             "--ranks 2", "--ranks 2", "was made for 1 ranks", "compile it again with --ranks"),
+                             "--ranks 2", "--ranks 2", "was made for 1 rank;", "compile the model again with --ranks 2"),
     # machines
     "machine key": Row("machine", lambda b: b.machine("memory:", "memroy:"),
                        "m.yaml:4: device.memroy", "an unknown key", "memory, memory-bandwidth, multiprocessors,", "correct or remove the key"),
@@ -237,6 +237,8 @@ ROWS = {
                               "--profile", "found 2 profiles", "one comparison takes one", "call gpucc check once for each"),
     "ranks": Row("cli", lambda b: b.mlp("--ranks", "3", "--pin", "dp=2,tp=2"),
                  "--pin dp=2,tp=2", "--ranks is 3", "needs 4 ranks", "a multiple"),
+    "driver of another target": Row("cli", lambda b: ["run", b.plan, "--driver", "cuda"],
+                                    "good.plan", "the plan is for target host", "the cuda driver runs cuda plans", "use the host driver"),
     "seed": Row("cli", lambda b: b.mlp("--inputs", "random:x", command="run"),
                 "--inputs", "'random:x'", "comes a number", "as random:7"),
     "flags on a plan": Row("cli", lambda b: ["run", b.plan, "--precision", "bf16"],

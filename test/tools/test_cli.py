@@ -1,5 +1,6 @@
 """Help, errors and exit codes of gpucc: 0 fine, 1 comparison failed, 2 bad input, 3 unsupported."""
 import json
+import re
 
 import numpy as np
 import onnx
@@ -385,3 +386,17 @@ def test_check_takes_the_given_tolerance(gpucc, models, train):
 
 def test_check_refuses_a_tolerance_for_node_tests(gpucc, tmp_path):
     refused(gpucc("check", "--onnx-tests", tmp_path, "--tolerance", "1"), 2, "--tolerance", "--onnx-tests")
+
+
+def test_times_name_every_command(gpucc, models, tmp_path):
+    """The table's shares are of the whole step, largest first; its names are those of the trace."""
+    gpucc.ok("compile", models / "lenet.onnx", "--profile", "batch=1", "-o", tmp_path / "l.plan")
+    out = gpucc.ok("run", tmp_path / "l.plan", "--iterations", "5", "--times", "--trace", tmp_path / "t.json")
+    rows = re.findall(r"^ *([\d.]+) % +([\d.]+)  (\w+) +(.*)$", out, re.M)
+    times = [float(row[1]) for row in rows]
+    count, whole = re.search(r"command \(of (\d+), ([\d.]+) us together\)", out).groups()
+    assert int(count) == len(rows) and times == sorted(times, reverse=True)
+    assert abs(sum(times) - float(whole)) < 0.1 and abs(sum(float(row[0]) for row in rows) - 100) < 1
+    events = [e for e in json.loads((tmp_path / "t.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert len(events) == 5 * len(rows)
+    assert sorted((e["cat"], e["name"]) for e in events[:len(rows)]) == sorted((row[2], row[3]) for row in rows)

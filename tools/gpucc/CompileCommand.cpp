@@ -1,11 +1,13 @@
 //===- CompileCommand.cpp - gpucc compile ---------------------------------===//
 #include "Commands.h"
 #include "CompileOptions.h"
+#include "gpucc/CostModel/Machine.h"
 #include "gpucc/Pipelines/Compile.h"
 
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 using namespace gpucc;
 using namespace gpucc::tool;
@@ -15,6 +17,17 @@ struct Arguments {
   std::shared_ptr<CompileFlags> flags;
   std::string output, compileTo;
 };
+
+/// What --target may be for the devices of a machine.
+std::string targetOf(const std::string &machine) {
+  static const std::map<std::string, std::string> architectures = {
+      {"turing", "sm_75"}, {"ampere", "sm_80"}, {"ada", "sm_89"}, {"hopper", "sm_90a"},
+      {"blackwell", "sm_100a"}};
+  cost::MachineOrError loaded = cost::loadMachine(machine);
+  const auto *known = std::get_if<cost::Machine>(&loaded);
+  auto it = architectures.find(known ? known->device.architecture : "");
+  return "cuda:" + (it == architectures.end() ? "ARCH" : it->second);
+}
 
 int compile(Arguments &a) {
   if (int code = a.flags->finish())
@@ -65,6 +78,10 @@ int compile(Arguments &a) {
   std::printf("%s: target %s, %zu kernels, %lld launches\n", output.c_str(),
               a.flags->options.target.dump().c_str(), compilation.kernels().size(),
               static_cast<long long>(launches));
+  if (!a.flags->options.machine.empty() && !a.flags->options.target.cuda)
+    std::printf("note: with --target host the layout of %s runs on CPU ranks; for its GPUs add "
+                "--target %s\n",
+                a.flags->options.machine.c_str(), targetOf(a.flags->options.machine).c_str());
   if (a.flags->options.train)
     std::printf("next: gpucc train %s --data FILE.npz --steps N --save DIR    gpucc explain %s\n",
                 output.c_str(), output.c_str());

@@ -185,8 +185,8 @@ int CompileFlags::finish() {
   for (const CLI::Option *option : trainingOptions)
     if (option->get_name() == "--momentum" && option->count() > 0 && train.optimizer != "sgd")
       return fail(2, "--momentum: found with --optimizer " + train.optimizer +
-                         ", whose momenta are fixed (0.9, 0.999); it is allowed with sgd: leave it "
-                         "out, or choose --optimizer sgd");
+                         ", which takes none; it is allowed with sgd: leave it out, or choose "
+                         "--optimizer sgd");
   if (std::string problem = train.check(); training && !problem.empty())
     return fail(2, problem);
   if (!options.machine.empty()) { // the search checks pins against the ranks, and says which rule

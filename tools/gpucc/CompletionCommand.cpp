@@ -6,6 +6,14 @@
 using namespace gpucc::tool;
 
 namespace {
+/// Long options; those of the empty group are not for people.
+void addOptions(const CLI::App &app, std::string &options) {
+  for (const CLI::Option *option :
+       app.get_options([](const CLI::Option *o) { return !o->get_group().empty(); }))
+    for (const std::string &name : option->get_lnames())
+      options += "--" + name + " ";
+}
+
 /// Every long option of every subcommand, read from the declarations themselves.
 int print(const CLI::App &root) {
   std::printf("# bash completion of gpucc:  eval \"$(gpucc completion)\"\n");
@@ -17,13 +25,9 @@ int print(const CLI::App &root) {
       continue;
     names += command->get_name() + " ";
     std::string options;
-    for (const CLI::Option *option : command->get_options([](const CLI::Option *) { return true; }))
-      for (const std::string &name : option->get_lnames())
-        options += "--" + name + " ";
+    addOptions(*command, options);
     for (const CLI::App *group : command->get_subcommands([](const CLI::App *) { return true; }))
-      for (const CLI::Option *option : group->get_options([](const CLI::Option *) { return true; }))
-        for (const std::string &name : option->get_lnames())
-          options += "--" + name + " ";
+      addOptions(*group, options);
     std::printf("  %s) words=\"%s\" ;;\n", command->get_name().c_str(), options.c_str());
   }
   std::printf("  *) words=\"%s--help --version\" ;;\n  esac\n", names.c_str());

@@ -54,6 +54,16 @@ int tool::failed(const gpucc_rt::Status &status) {
   return fail(status.code() == GPUCC_RT_UNSUPPORTED ? 3 : 2, status.message());
 }
 
+int tool::checkRanks(int64_t asked, const gpucc_rt::Plan &plan) {
+  uint32_t ranks = plan.info().ranks;
+  if (!asked || asked == ranks)
+    return 0;
+  return fail(2, "--ranks " + std::to_string(asked) + ": the plan was made for " +
+                     std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") +
+                     "; leave the option out, or compile the model again with --ranks " +
+                     std::to_string(asked));
+}
+
 int tool::loadInputs(const gpucc_rt::Plan &plan, uint32_t profile, const std::string &inputs,
                      std::vector<gpucc_rt::Array> &arrays) {
   if (inputs.rfind("random:", 0) != 0) {

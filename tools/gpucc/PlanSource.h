@@ -41,6 +41,9 @@ private:
 /// Prints the runtime's error; the exit code for it (3 when this machine cannot, else 2).
 int failed(const gpucc_rt::Status &status);
 
+/// 2 after an error when `asked` ranks (0: not asked) are not those of the plan.
+int checkRanks(int64_t asked, const gpucc_rt::Plan &plan);
+
 /// "FILE.npz" or "random:SEED" as arrays for the plan's inputs and labels.
 int loadInputs(const gpucc_rt::Plan &plan, uint32_t profile, const std::string &inputs,
                std::vector<gpucc_rt::Array> &arrays);

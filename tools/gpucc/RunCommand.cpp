@@ -2,6 +2,7 @@
 #include "Commands.h"
 #include "CompileOptions.h"
 #include "PlanSource.h"
+#include "RunTimes.h"
 #include "gpucc_rt/RankGroup.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ struct Arguments {
   std::string inputs = "random:0", outputs, trace, driver;
   uint64_t iterations = 1;
   uint32_t threads = 0;
+  bool times = false;
 };
 
 double milliseconds(std::chrono::steady_clock::duration d) {
@@ -32,10 +34,8 @@ int run(Arguments &a) {
   if (int code = source.open(*a.flags))
     return code;
   gpucc_rt::RankGroup group;
-  if (a.flags->ranks && a.flags->ranks != source.plan().info().ranks)
-    return fail(2, "--ranks " + std::to_string(a.flags->ranks) + ": the plan was made for " +
-                       std::to_string(source.plan().info().ranks) +
-                       " ranks; compile it again with --ranks to change that");
+  if (int code = checkRanks(a.flags->ranks, source.plan()))
+    return code;
   gpucc_rt::GroupOptions options;
   options.driver = a.driver;
   options.threads = a.threads;
@@ -46,6 +46,12 @@ int run(Arguments &a) {
     return code;
   if (auto s = group.writeInputs(arrays))
     return failed(s);
+  TemporaryPlan timesFile; // any temporary file
+  if (a.times && a.trace.empty()) {
+    if (int code = timesFile.create())
+      return code;
+    a.trace = timesFile.path();
+  }
   group.setTrace(!a.trace.empty());
   std::vector<double> times;
   for (uint64_t i = 0; i < a.iterations; ++i) {
@@ -69,6 +75,8 @@ int run(Arguments &a) {
   std::printf("%llu run%s, median %.3f ms, least %.3f ms\n",
               static_cast<unsigned long long>(a.iterations), a.iterations == 1 ? "" : "s",
               times[times.size() / 2], times.front());
+  if (a.times)
+    printTimes(a.trace, a.iterations);
   return 0;
 }
 } // namespace
@@ -88,7 +96,9 @@ Command tool::addRun(CLI::App &app) {
   app.add_option("--threads", a->threads, "threads per rank (default: cores / ranks)");
   app.add_option("--driver", a->driver, "host | cuda | null (default: the plan's target)");
   app.add_option("--trace", a->trace, "FILE.json: when each command ran (Perfetto)");
+  app.add_flag("--times", a->times, "table of the commands that take most of the time");
   app.footer("\nexamples\n"
+             "  gpucc run model.plan --iterations 50 --times\n"
              "  gpucc run model.plan --inputs in.npz --outputs out.npz\n"
              "  gpucc run model.onnx --profile batch=8 --iterations 100 --threads 2");
   return [a] { return run(*a); };

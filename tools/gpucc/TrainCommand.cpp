@@ -25,9 +25,8 @@ int train(Arguments &a) {
     return failed(s);
   if (!plan.info().training)
     return fail(2, "the plan is for inference; compile the model with --train");
-  if (a.ranks && a.ranks != plan.info().ranks)
-    return fail(2, "--ranks " + std::to_string(a.ranks) + ": the plan was made for " +
-                       std::to_string(plan.info().ranks) + " ranks");
+  if (int code = checkRanks(a.ranks, plan))
+    return code;
   std::vector<gpucc_rt::Array> data;
   if (auto s = gpucc_rt::readArrays(a.data, data))
     return failed(s);

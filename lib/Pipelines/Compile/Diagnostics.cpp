@@ -41,10 +41,17 @@ static const char *word(DiagnosticSeverity severity) {
 
 ConsoleDiagnostics::ConsoleDiagnostics(MLIRContext *context) : ScopedDiagnosticHandler(context) {
   context->printOpOnDiagnostic(false);
-  setHandler([](Diagnostic &d) {
-    llvm::errs() << placeOf(d.getLocation()) << word(d.getSeverity()) << ": " << d.str() << "\n";
-    for (Diagnostic &note : d.getNotes())
-      llvm::errs() << "  " << word(note.getSeverity()) << ": " << note.str() << "\n";
+  setHandler([this](Diagnostic &d) {
+    std::string text = placeOf(d.getLocation()) + word(d.getSeverity()) + ": " + d.str() + "\n";
+    for (Diagnostic &note : d.getNotes()) {
+      // "the user" is of use with its place only.
+      std::string place =
+          note.getLocation() == d.getLocation() ? "" : placeOf(note.getLocation());
+      text += std::string("  ") + word(note.getSeverity()) + ": " + place + note.str() + "\n";
+    }
+    // A search imports the model again and again; a node's ops are told apart in the IR only.
+    if (d.getSeverity() == DiagnosticSeverity::Error || said.insert(text).second)
+      llvm::errs() << text;
     return success();
   });
 }

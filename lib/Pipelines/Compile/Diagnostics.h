@@ -9,12 +9,17 @@
 
 #include "mlir/IR/Diagnostics.h"
 
+#include <set>
+
 namespace gpucc {
 
-/// Prints the context's diagnostics on stderr while it lives.
+/// Prints the context's diagnostics on stderr while it lives; equal warnings and remarks once.
 class ConsoleDiagnostics : public mlir::ScopedDiagnosticHandler {
 public:
   explicit ConsoleDiagnostics(mlir::MLIRContext *context);
+
+private:
+  std::set<std::string> said; ///< warnings and remarks
 };
 
 /// "file: node (Op): " as far as the location says.

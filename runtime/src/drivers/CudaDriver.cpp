@@ -155,7 +155,7 @@ public:
   Status check(const PlanImage &plan) override {
     const plan::Needs &needs = *plan.index().needs();
     if (needs.target() != plan::Target::cuda)
-      return GPUCC_RT_FAIL(Code::unsupported, plan.name(), ": the plan is for target ",
+      return GPUCC_RT_FAIL(Code::invalidArgument, plan.name(), ": the plan is for target ",
                            plan::EnumNameTarget(needs.target()),
                            ", the cuda driver runs cuda plans; use the host driver or recompile "
                            "with --target cuda");

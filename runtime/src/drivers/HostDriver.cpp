@@ -35,7 +35,7 @@ public:
   Status check(const PlanImage &plan) override {
     const plan::Needs &needs = *plan.index().needs();
     if (needs.target() != plan::Target::host)
-      return GPUCC_RT_FAIL(Code::unsupported, plan.name(), ": the plan is for target ",
+      return GPUCC_RT_FAIL(Code::invalidArgument, plan.name(), ": the plan is for target ",
                            plan::EnumNameTarget(needs.target()),
                            ", the host driver runs host plans; use the cuda driver or recompile "
                            "with --target host");
