@@ -223,6 +223,8 @@ private:
       r.quantizeBytes = 6;
     if (has(source, "BLOOM") && r.precision == Precision::BF16)
       r.gradientBytes = 4, r.secondGradientBytes = 2; // its bf16 optimizer accumulates in f32
+    if (has(source, "BLOOM")) // DeepSpeed's buckets are 5e8 elements, whatever their type
+      r.bucketBytes = 5e8 * r.gradientBytes;
     if (has(source, "BLOOM"))
       r.optimizerBytes = 16; // DeepSpeed's ZeRO-1 also keeps an f32 gradient of its partition
   }
@@ -233,6 +235,7 @@ private:
     r.flashAttention = stack.flash;
     r.attentionRate = stack.attentionRate;
     r.fusedPointwise = stack.fused;
+    r.fusedLoss = stack.flash; // Megatron of 2021-22: vocab-parallel cross entropy step by step
     r.overlapGradients = stack.overlapGradients;
     r.overlapTensor = stack.overlapTensor;
     r.gradientBytes = stack.gradientBytes;
@@ -245,6 +248,7 @@ private:
     // Kernels written for Ampere use Hopper's mma.sync, 0.63 of its wgmma rate (Luo et al. 2024).
     if (has(source, "Mosaic") && run.machine.device.architecture == "hopper")
       r.attentionRate *= 0.63;
+    r.keepQuantized = !has(source, "titan") && !has(source, "async-TP"); // torchao keeps 16 bits
     run.allocated = stack.allocated;
     l.sequenceParallel = stack.sequenceParallel;
     l.tp = integer("tp"), l.cp = std::max<int64_t>(1, integer("cp")), l.pp = integer("pp");

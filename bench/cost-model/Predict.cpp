@@ -65,8 +65,11 @@ std::vector<Layout> variants(const Run &run) {
         break;
       if (run.unstated.microBatch && l.globalBatch % (l.microBatch * l.dp) != 0)
         continue;
+      bool open = true;
       for (int64_t v : {1, 2, 3, 4, 5, 6, 7, 8, 10, 12}) {
-        if (run.unstated.virtualStages && l.pp > 1) {
+        open = l.schedule == solvers::ScheduleKind::OneFOneB ||
+               l.schedule == solvers::ScheduleKind::Interleaved; // not one that was named
+        if (run.unstated.virtualStages && l.pp > 1 && open) {
           l.virtualStages = v;
           if (v > 1 && (run.workload.layers % (l.pp * v) != 0 || l.microBatches() % l.pp != 0))
             continue;
@@ -74,15 +77,14 @@ std::vector<Layout> variants(const Run &run) {
         } else if (v > 1) {
           break;
         }
+        if (!open && !solvers::checkScheduleShape(l.schedule, static_cast<int>(l.pp),
+                                                  static_cast<int>(l.microBatches()), 1)
+                          .empty())
+          continue;
         result.push_back(l);
       }
     }
   return result;
-}
-
-/// Seconds of one layer's forward pass (the selective-recomputation paper's Table 4).
-double layerForward(simulate::BlockCache &cache, const Run &run) {
-  return cache.get(run.machine, run.layout, blocksOf(run.workload)[1]).forward.total();
 }
 
 } // namespace
@@ -90,9 +92,10 @@ double layerForward(simulate::BlockCache &cache, const Run &run) {
 Prediction predict(const Run &run, const cost::Calibration &calibration) {
   Prediction best;
   simulate::BlockCache cache(run.workload, calibration);
-  if (run.forwardOnly) {
+  if (run.forwardOnly) { // one layer (the selective-recomputation paper's Table 4)
     best.valid = true;
-    best.seconds = layerForward(cache, run);
+    best.parts = cache.get(run.machine, run.layout, blocksOf(run.workload)[1]).forward;
+    best.seconds = best.parts.total();
     return best;
   }
   for (Layout layout : variants(run)) {
@@ -109,6 +112,11 @@ Prediction predict(const Run &run, const cost::Calibration &calibration) {
     best.seconds = cost.seconds;
     best.memory = cost.fullestMemory();
     best.fits = cost.fits;
+    best.parts = cost.parts;
+    best.bubble = cost.bubbleSeconds;
+    best.gather = cost.gatherSeconds;
+    best.gradient = cost.gradientExposed;
+    best.update = cost.updateSeconds;
   }
   if (run.allocated)
     best.memory.allocator = best.memory.context = best.memory.communication = 0;

@@ -67,6 +67,8 @@ struct Prediction {
   double seconds = 0;
   cost::RankMemory memory;
   bool fits = true;
+  simulate::Parts parts;                                   ///< of the busiest pipeline rank
+  double bubble = 0, gather = 0, gradient = 0, update = 0; ///< exposed, whole step
 };
 /// Step seconds and memory of the fullest rank; what the source leaves open is chosen.
 Prediction predict(const Run &run, const cost::Calibration &calibration);

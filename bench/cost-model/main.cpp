@@ -1,6 +1,7 @@
 //===- main.cpp - the cost model against published runs -------------------===//
 //
-//   costmodel [--data DIR] [--runs FILE] [--calibration FILE] [--fit] [--left-out] [--rows]
+//   costmodel [--data DIR] [--runs FILE] [--calibration FILE] [--fit] [--left-out]
+//             [--rows] [--parts]
 //
 // Last line: "overall: n=..., MAPE ...".
 //
@@ -18,7 +19,7 @@ namespace {
 
 struct Options {
   std::string data, runs, calibration;
-  bool fit = false, leftOut = false, rows = false;
+  bool fit = false, leftOut = false, rows = false, parts = false;
   int rounds = 8;
 };
 
@@ -27,7 +28,7 @@ int usage(const char *found) {
       stderr,
       "costmodel: found '%s', allowed --data DIR (with published-runs/ and vtrain/), --runs "
       "FILE (a CSV of the same columns instead), --calibration FILE, --fit, --left-out, "
-      "--rows, --rounds N; see docs/cost-model.md\n",
+      "--rows, --parts, --rounds N; see docs/cost-model.md\n",
       found);
   return 2;
 }
@@ -54,9 +55,24 @@ void printConstants(const cost::Calibration &c) {
               c.constants.size() - fitted, c.dump().c_str());
 }
 
-void printRows(const std::vector<Ratio> &ratios) {
+/// Shares of the predicted step, in per cent.
+void printParts(const Prediction &p) {
+  const simulate::Parts &q = p.parts;
+  const std::pair<const char *, double> shares[] = {
+      {"matmul", q.matmul}, {"attention", q.attention}, {"pointwise", q.pointwise},
+      {"host", q.host},     {"tensor", q.tensor},       {"context", q.context},
+      {"expert", q.expert}, {"recompute", q.recompute}, {"bubble", p.bubble},
+      {"gather", p.gather}, {"gradient", p.gradient},   {"update", p.update}};
+  std::printf("       ");
+  for (const auto &[name, seconds] : shares)
+    if (seconds > 0.005 * p.seconds)
+      std::printf(" %s %.0f", name, 100 * seconds / p.seconds);
+  std::printf("\n");
+}
+
+void printRows(const std::vector<Ratio> &ratios, bool parts) {
   for (const Ratio &r : ratios)
-    if (r.ratio > 0)
+    if (r.ratio > 0) {
       std::printf(
           "%6.3f  %-44s %-18s %-14s L%-3lld h%-5lld s%-6lld gb%-5lld %s  %.3f s  mem %.1f/%.1f\n",
           r.ratio, r.run->id.c_str(), r.run->workload.name.c_str(), r.run->machine.name.c_str(),
@@ -65,6 +81,9 @@ void printRows(const std::vector<Ratio> &ratios) {
           static_cast<long long>(r.run->workload.sequence),
           static_cast<long long>(r.run->layout.globalBatch), r.run->layout.line().c_str(),
           r.run->seconds, r.prediction.memory.total() / 1e9, r.run->memoryBytes / 1e9);
+      if (parts)
+        printParts(r.prediction);
+    }
 }
 
 } // namespace
@@ -88,8 +107,8 @@ int main(int argc, char **argv) {
       options.fit = true;
     else if (a == "--left-out")
       options.leftOut = true;
-    else if (a == "--rows")
-      options.rows = true;
+    else if (a == "--rows" || a == "--parts")
+      options.rows = true, options.parts |= a == "--parts";
     else
       return usage(a.c_str());
   }
@@ -112,7 +131,7 @@ int main(int argc, char **argv) {
   printConstants(calibration);
   std::vector<Ratio> ratios = predictAll(runs.runs, calibration);
   if (options.rows)
-    printRows(ratios);
+    printRows(ratios, options.parts);
   printErrors(ratios, "source", [](const Run &r) { return r.source; });
   std::printf("\n");
   printErrors(ratios, "family", [](const Run &r) { return r.family; });

@@ -38,9 +38,24 @@ double Curve::at(double size, double latency) const {
     return seconds[last] * size / bytes[last];
   size_t hi =
       static_cast<size_t>(std::upper_bound(bytes.begin(), bytes.end(), size) - bytes.begin());
-  double fromBytes = hi ? bytes[hi - 1] : 256, fromSeconds = hi ? seconds[hi - 1] : latency;
-  double share = std::log(std::max(size, 1.0) / fromBytes) / std::log(bytes[hi] / fromBytes);
-  return std::exp((1 - share) * std::log(fromSeconds) + share * std::log(seconds[hi]));
+  if (!hi)
+    return below(size, latency);
+  double share = std::log(size / bytes[hi - 1]) / std::log(bytes[hi] / bytes[hi - 1]);
+  return std::exp((1 - share) * std::log(seconds[hi - 1]) + share * std::log(seconds[hi]));
+}
+
+/// A latency plus bytes grows the more steeply the larger the size, on log axes: so below the first
+/// point the curve is at most as steep as right above it, and bends down to the latency at 256
+/// bytes: y = y1 + m x + c x^2 with x, y logs from the first point.
+double Curve::below(double size, double latency) const {
+  if (bytes[0] <= 256 || latency <= 0 || latency >= seconds[0])
+    return seconds[0];
+  double span = std::log(256 / bytes[0]), drop = std::log(latency / seconds[0]);
+  double above = std::log(seconds[1] / seconds[0]) / std::log(bytes[1] / bytes[0]);
+  double slope = std::clamp(above, 0.0, drop / span);
+  double bend = (drop - slope * span) / (span * span);
+  double x = std::log(std::clamp(size, 256.0, bytes[0]) / bytes[0]);
+  return seconds[0] * std::exp(slope * x + bend * x * x);
 }
 
 double Calibration::operator()(const std::string &key) const {

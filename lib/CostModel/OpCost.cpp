@@ -54,18 +54,19 @@ double matrixRate(const DeviceKind &device, const OpWork &work, const Calibratio
     rate *= calibration(device.architecture == "blackwell" ? "low-precision.blackwell"
                                                            : "low-precision");
   return rate * shapeUtilization(device, calibration, facts.m, facts.n, facts.k, facts.batch,
-                                 bitWidth(facts.matrixType) <= 16);
+                                 bitWidth(facts.matrixType) <= 16, work.acrossRows);
 }
 } // namespace
 
 double shapeUtilization(const DeviceKind &device, const Calibration &calibration, int64_t m,
-                        int64_t n, int64_t k, int64_t batch, bool tensorUnit) {
+                        int64_t n, int64_t k, int64_t batch, bool tensorUnit, bool acrossRows) {
   if (m <= 0 || n <= 0 || k <= 0)
     return 1;
   double align = 1;
-  if (tensorUnit && (n % 8 != 0 || k % 8 != 0))
+  int64_t inner = acrossRows ? m : k; // what a row of the left operand in memory runs along
+  if (tensorUnit && (n % 8 != 0 || inner % 8 != 0))
     align = calibration("odd-8");
-  else if (tensorUnit && (n % 64 != 0 || k % 64 != 0))
+  else if (tensorUnit && (n % 64 != 0 || inner % 64 != 0))
     align = batch > 1 ? std::max(0.85, calibration("ragged-64")) : calibration("ragged-64");
   double best = 0, sms = device.multiprocessors;
   double prologue = calibration("k-prologue"), hidden = calibration("last-wave");

@@ -134,8 +134,11 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
     }
     cost.workspaceBytes = std::max(cost.workspaceBytes, op.forward.facts.bytesWritten * 2);
   }
-  for (const BlockCollective &c : work.collectives)
-    price.add(c.pass == Pass::Forward ? cost.forward : cost.backwardInput, c);
+  for (const BlockCollective &c : work.collectives) {
+    bool forward = c.pass == Pass::Forward;
+    price.add(forward ? cost.forward : cost.backwardInput, c);
+    (forward ? forwardLaunches : inputLaunches) += 1; // the host issues it like an operator
+  }
   Pricing::hideContext(cost.forward);
   Pricing::hideContext(cost.backwardInput);
   price.addHost(cost.forward, forwardLaunches);
@@ -181,6 +184,8 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               static_cast<int64_t>(r.precision),
                               r.flashAttention,
                               r.fusedPointwise,
+                              r.fusedLoss,
+                              r.keepQuantized,
                               r.cudaGraphs,
                               r.gradientBytes,
                               r.overlapTensor,

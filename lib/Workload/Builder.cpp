@@ -82,10 +82,13 @@ BlockOp &Builder::matmul(const std::string &name, double m, double n, double k, 
   op.forward = product(m, n, k, batch, type, activation);
   op.backwardInput.push_back(product(m, k, n, batch, type, activation));
   op.backwardWeight.push_back(product(k, n, m, batch, type, 2.0 * l.recipe.gradientBytes));
+  op.backwardWeight[0].acrossRows = true;
   if (type == DType::F8E4M3 && l.recipe.precision == Precision::F4) {
     op.forward.fourBit = op.backwardInput[0].fourBit = op.backwardWeight[0].fourBit = true;
   }
   op.savedBytes = keptInputBytes >= 0 ? keptInputBytes : batch * m * k * activation;
+  if (type == DType::F8E4M3 && l.recipe.keepQuantized) // the weight gradient reads one byte of it
+    op.savedBytes *= 1.0 / activation;
   block.ops.push_back(op);
   return block.ops.back();
 }

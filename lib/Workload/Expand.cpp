@@ -152,12 +152,14 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
            nope = static_cast<double>(w.latent.nopeDim);
     double kept = b.Tn * h * e;
     if (q > 0) {
-      b.matmul("attention.query-down", T, q, h, 1, kept).rebuiltBytes = kept;
+      b.matmul("attention.query-down", T, q, h, 1, kept);
+      block.ops.back().rebuiltBytes = block.ops.back().savedBytes;
       b.norm("attention.query-norm", T, q);
       again(b.matmul("attention.query-up", T, a.queryWidth, q));
       b.parameters(h * q + q * a.queryWidth);
     } else {
-      b.matmul("attention.query", T, a.queryWidth, h, 1, kept).rebuiltBytes = kept;
+      b.matmul("attention.query", T, a.queryWidth, h, 1, kept);
+      block.ops.back().rebuiltBytes = block.ops.back().savedBytes;
       b.parameters(h * a.queryWidth);
     }
     b.matmul("attention.kv-down", T, kv + rope, h, 1, 0);
@@ -168,7 +170,8 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
     again(b.pointwise("attention.rope", T * (a.queryWidth + a.keyWidth), 1, 1, 1, 1, 0, 4));
   } else {
     double n = a.queryWidth + a.keyWidth + a.valueWidth;
-    b.matmul("attention.qkv", T, n, h, 1, b.Tn * h * e).rebuiltBytes = b.Tn * h * e;
+    BlockOp &qkv = b.matmul("attention.qkv", T, n, h, 1, b.Tn * h * e);
+    qkv.rebuiltBytes = qkv.savedBytes;
     b.parameters(h * n + (w.qkvBiases ? n : 0));
     if (w.qkNorm) {
       b.norm("attention.query-key-norm", T * (a.heads + a.keyHeads), a.queryDim);
@@ -202,7 +205,7 @@ double gatedOrPlain(const Workload &w, Builder &b, const std::string &prefix, do
   double up = w.gated ? 2 * f : f, e = b.activation, rows = m * batch;
   BlockOp &first = b.matmul(prefix + ".up", m, up, b.h, batch, keptInput);
   if (prefix == "mlp") // the input of the others came from other ranks or is kept by the router
-    first.rebuiltBytes = keptInput;
+    first.rebuiltBytes = first.savedBytes;
   again(b.pointwise(prefix + ".activation", rows * f, w.gated ? 2 : 1, 1, w.gated ? 3 : 2,
                     w.gated ? 2 : 1, rows * up * e, w.gated ? 2 : 2));
   BlockOp &last = b.matmul(prefix + ".down", m, b.h, f, batch);
@@ -312,8 +315,11 @@ void head(const Workload &w, const Layout &l, Builder &b) {
   b.matmul("head.logits", b.T, columns, b.h, 1, b.Tn * b.h * b.activation, false);
   if (!w.tied)
     b.parameters(columns * b.h);
-  // Cast to f32, maximum, exponentials and sum, loss; backward: softmax minus one-hot, cast.
-  b.pointwise("head.loss", b.T * columns, 2.5, 1.5, 1, 1.5, b.T * columns * 4, 5, 4);
+  double logits = b.T * columns;
+  if (l.recipe.fusedLoss) // cast, maximum, exponentials and sum, loss; softmax minus one-hot, cast
+    b.pointwise("head.loss", logits, 2.5, 1.5, 1, 1.5, logits * 4, 5, 4);
+  else // cast; maximum; subtract; exponentials; sum; divide, all in f32; gradient; cast
+    b.pointwise("head.loss", logits, 5.5, 4, 2, 1.5, logits * 4, 7, 4);
   b.collective("head.loss", Pass::Forward, cost::Collective::AllReduce, Axis::Tensor, b.T * 4 * 3);
 }
 

@@ -148,6 +148,8 @@ std::vector<Field> fieldsOf(Layout &l) {
           [&r](int i) { r.precision = static_cast<Precision>(i); }),
       flagField("recipe.flash-attention", r.flashAttention),
       flagField("recipe.fused-pointwise", r.fusedPointwise),
+      flagField("recipe.fused-loss", r.fusedLoss),
+      flagField("recipe.keep-quantized", r.keepQuantized),
       flagField("recipe.cuda-graphs", r.cudaGraphs),
       shareField("recipe.host-share", r.hostShare),
       flagField("recipe.experts-once", r.expertsOnce),

@@ -57,6 +57,21 @@ TEST(OpCost, RaggedAndOddDimensionsCost) {
   EXPECT_GT(odd, 2 * ragged);
 }
 
+/// A weight gradient sums over rows: an odd count of them leaves every row of memory aligned, an
+/// odd width does not.
+TEST(OpCost, OddCountsOfRowsDoNotMisalignAWeightGradient) {
+  Machine machine = machineNamed("b200");
+  auto seconds = [&](int64_t m, int64_t n, int64_t k, bool acrossRows) {
+    OpWork work;
+    work.facts = contract(m, n, k, DType::BF16);
+    work.acrossRows = acrossRows;
+    return opCost(machine.device, work).seconds;
+  };
+  EXPECT_LT(seconds(5120, 3072, 1229, true), 1.01 * seconds(5120, 3072, 1232, true));
+  EXPECT_GT(seconds(5120, 3072, 1229, false), 2 * seconds(5120, 3072, 1232, false));
+  EXPECT_GT(seconds(5121, 3072, 1232, true), 2 * seconds(5120, 3072, 1232, true));
+}
+
 TEST(OpCost, MoreWorkIsNeverFaster) {
   for (const auto &[name, text] : builtinMachines()) {
     Machine machine = machineNamed(name);

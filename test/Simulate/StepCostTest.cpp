@@ -119,6 +119,20 @@ TEST(StepCost, TheBoundIsNeverAbove) {
 }
 
 // MFU by hand: 72 B s l h^2 (1 + s/6h + V/12lh) over seconds, ranks and 312 TFLOP/s.
+// The host issues collectives too: per layer of tp without sp two forward and two backward ones.
+// Beside a device that takes no time only the host's calls are left.
+TEST(StepCost, CollectivesAreIssuedByTheHost) {
+  cost::Machine machine = machineOf("a100-80gb", 8);
+  cost::Calibration calibration = cost::Calibration::builtin();
+  calibration.constants["host-seconds"].value = 1; // nothing else counts
+  Workload w = builtin("gpt-3-175b");
+  auto host = [&](const char *pins) {
+    BlockCost b = blockCost(machine, w, layoutOf(pins), {BlockPart::Layer}, calibration);
+    return b.forward.total() + b.backwardInput.total();
+  };
+  EXPECT_NEAR(host("tp=8,sp=off") - host("tp=1,sp=off"), 4, 0.1);
+}
+
 TEST(StepCost, ModelFlopUtilisation) {
   Workload w = builtin("gpt-3-175b");
   StepCost s = stepCost(machineOf("a100-80gb", 64), w, layoutOf("tp=8,pp=8,global-batch=64"));

@@ -51,6 +51,33 @@ TEST(Expand, KeptActivationsOfTheHead) {
   EXPECT_DOUBLE_EQ(head.savedBytes(Recompute::None), 4 * s * h / t * (1 + V / h));
 }
 
+// fp8 products of Transformer Engine read their input back as one byte per element: of Llama's four
+// kept inputs (hidden of two norms, the core's output, the activation's output) half is kept.
+TEST(Expand, QuantizedInputsAreKeptInsteadOfWideOnes) {
+  Workload w = builtin("llama-3-8b");
+  Layout l = layoutOf(1, false, true);
+  l.recipe.precision = Precision::F8;
+  double quantized = expandBlock(w, l, {BlockPart::Layer}).savedBytes(Recompute::None);
+  l.recipe.keepQuantized = false;
+  double wide = expandBlock(w, l, {BlockPart::Layer}).savedBytes(Recompute::None);
+  double s = w.sequence, h = w.hidden, f = w.ffn;
+  EXPECT_DOUBLE_EQ(wide - quantized, s * (h + h + h + f));
+}
+
+// Megatron-LM 2022, mpu/cross_entropy.py, per f32 logit: cast 2 + 4 bytes; maximum 4; subtract 8;
+// exponentials 8; sum 4; divide 8; backward: gradient 8, cast 4 + 2.
+TEST(Expand, AnUnfusedLossPassesOverF32Logits) {
+  Workload w = builtin("gpt-3-175b");
+  Layout l = layoutOf(8, false, false);
+  l.recipe.fusedLoss = false;
+  double bytes = 0;
+  for (const BlockOp &op : expandBlock(w, l, {BlockPart::Head}).ops)
+    if (op.name == "head.loss")
+      for (const cost::OpWork *work : {&op.forward, &op.backwardInput[0]})
+        bytes += work->facts.bytesRead + work->facts.bytesWritten;
+  EXPECT_DOUBLE_EQ(bytes, (6 + 4 + 8 + 8 + 4 + 8 + 8 + 6) * (w.sequence * w.vocab / 8.0));
+}
+
 // All blocks of all ranks together hold the model's parameters and run its FLOP.
 TEST(Expand, RanksSumToTheModel) {
   for (const char *name : {"gpt-3-175b", "llama-3-8b", "bloom-176b", "qwen2.5-7b", "gemma-2-9b",

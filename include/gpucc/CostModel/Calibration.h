@@ -47,6 +47,9 @@ struct Curve {
   std::string source;
   std::vector<double> bytes, seconds;
   double at(double size, double latency) const;
+
+private:
+  double below(double size, double latency) const;
 };
 
 struct Calibration {

@@ -30,6 +30,7 @@ struct OpWork {
   int64_t sequence = 0;    ///< Attention: length of the keys
   double launches = 1;     ///< operators that the host issues for it
   bool backward = false;   ///< Attention: the backward kernel has a lower rate
+  bool acrossRows = false; ///< Matmul: sums over rows (a weight gradient); m, n are contiguous
   bool fourBit = false;    ///< Matmul: operands in a 4-bit float (DType has none)
   double rateFactor = 1.0; ///< Attention: speed of the kernel library against FlashAttention 2
 };
@@ -43,9 +44,11 @@ struct OpCost {
 OpCost opCost(const DeviceKind &device, const OpWork &work,
               const Calibration &calibration = Calibration::builtin());
 
-/// Share of `peak * matrixEfficiency` that a product of this shape reaches, 0..1.
+/// Share of `peak * matrixEfficiency` that a product of this shape reaches, 0..1. `acrossRows`: the
+/// operands are contiguous along m and n instead of k (and n), so k need not be a multiple of 8.
 double shapeUtilization(const DeviceKind &device, const Calibration &calibration, int64_t m,
-                        int64_t n, int64_t k, int64_t batch, bool tensorUnit);
+                        int64_t n, int64_t k, int64_t batch, bool tensorUnit,
+                        bool acrossRows = false);
 
 /// Seconds of a block of ops that takes `deviceSeconds` on the device and `launches` operators on
 /// an eager host: the two run beside each other and each waits for the other now and then, so the
