@@ -17,12 +17,13 @@
 //
 // Steps, all in one deterministic order:
 //   0. library calls take what the library does on its own result (LibraryEpilogues.cpp);
-//   1. vertical: each group, first to last, takes its producers while the union
+//   1. sums take their terms;
+//   2. vertical: each group, first to last, takes its producers while the union
 //      has common loops (ClusterDomain) and the policy finds it worth while;
 //      cheap producers with other users are copied;
-//   2. siblings: neighbours that read the same tensor over the same loops; then vertical again;
-//   3. reshapes at the border of a group leave it: outside they are views;
-//   4. groups become clusters; splat constants and iotas are made inside.
+//   3. siblings: neighbours that read the same tensor over the same loops; then vertical again;
+//   4. reshapes at the border of a group leave it: outside they are views;
+//   5. groups become clusters; splat constants and iotas are made inside.
 //
 // A cluster is pure and sees only its operands, so recomputation may clone it.
 //
@@ -64,6 +65,7 @@ struct FusePass : gpucc::impl::FuseBase<FusePass> {
     numProduct += takeEpilogues(block, *policy);
     GroupGraph groups(block);
     GroupMerger merger(groups, *policy, remarks);
+    merger.mergeTerms();
     merger.mergeProducers();
     merger.mergeSiblings();
     merger.mergeProducers(); // siblings together may be all users of a producer

@@ -164,6 +164,23 @@ bool GroupMerger::mergeOneProducer(GroupId &consumer) {
   return false;
 }
 
+void GroupMerger::mergeTerms() {
+  SmallVector<GroupId> work(graph.getOrder());
+  for (GroupId g : work) {
+    if (graph.opsOf(g).size() != 1 || !mayJoin(g))
+      continue;
+    auto reduce = dyn_cast<graph::ReduceOp>(graph.opsOf(g).front());
+    auto term = reduce ? reduce.getX().getDefiningOp<graph::BinaryOp>() : graph::BinaryOp();
+    bool isProduct = term && term->hasOneUse() && graph.contains(term) &&
+                     llvm::all_of(term->getOperands(), [](Value v) {
+                       return v.getDefiningOp<graph::BroadcastOp>();
+                     });
+    std::string why;
+    if (isProduct)
+      tryMerge(graph.groupOf(term), g, why);
+  }
+}
+
 void GroupMerger::mergeProducers() {
   SmallVector<GroupId> work(graph.getOrder());
   for (GroupId g : work) {

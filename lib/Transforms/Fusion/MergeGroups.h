@@ -12,6 +12,9 @@ public:
   GroupMerger(GroupGraph &graph, const Policy &policy, bool remarks)
       : graph(graph), policy(policy), remarks(remarks) {}
 
+  /// Sums take their terms first: merged with what makes its operands, a product would be stored
+  /// term by term.
+  void mergeTerms();
   /// Each group takes the producers it can, greatest saving first.
   void mergeProducers();
   /// Groups that read one tensor and stand close to each other.

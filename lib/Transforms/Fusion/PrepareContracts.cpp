@@ -1,7 +1,8 @@
 //===- PrepareContracts.cpp - matrix products before fusion ---------------===//
 //
 // Three rewrites of graph.contract:
-//   fold       contract(transpose(x), w): the dimension lists name x's own dimensions instead
+//   fold       contract(transpose(x), w): the dimension lists name x's own dimensions instead; so
+//              for a transpose that is scaled by a number, 0.125 * transpose(x)
 //   normalize  batch, free and contracted dimensions of an operand that are no single run of
 //              memory get a transpose (which then fuses with what made the operand)
 //   expand     a product too small for a library (or of unsigned integers) becomes multiply and
@@ -29,20 +30,73 @@ static Dims freeDims(int64_t rank, ArrayRef<int64_t> batch, ArrayRef<int64_t> co
   return free;
 }
 
+namespace {
+/// transpose(of, permutation)
+struct Transposed {
+  Value of;
+  Dims permutation;
+};
+} // namespace
+
+static std::optional<Transposed> asTransposed(graph::GraphBuilder &g, Value v);
+
+/// reshape(transpose(x)) that only adds dimensions of size 1: these are put in front of x's.
+static std::optional<Transposed> throughReshape(graph::GraphBuilder &g, graph::ReshapeOp reshape) {
+  ArrayRef<int64_t> from = shapeOf(reshape.getX()), to = shapeOf(reshape.getResult());
+  int64_t units = to.size() - from.size(), unit = 0, next = 0;
+  Dims source; // dimension of x, or -1
+  for (int64_t extent : to)
+    source.push_back(next < static_cast<int64_t>(from.size()) && extent == from[next] ? next++ : -1);
+  if (units < 0 || next != static_cast<int64_t>(from.size()) ||
+      llvm::any_of(llvm::seq<size_t>(0, to.size()),
+                   [&](size_t d) { return source[d] < 0 && to[d] != 1; }))
+    return std::nullopt;
+  std::optional<Transposed> t = asTransposed(g, reshape.getX());
+  if (!t)
+    return std::nullopt;
+  Dims shape(units, 1), permutation;
+  llvm::append_range(shape, shapeOf(t->of));
+  for (int64_t d : source)
+    permutation.push_back(d < 0 ? unit++ : units + t->permutation[d]);
+  return Transposed{g.reshape(t->of, shape), permutation};
+}
+
+/// The value as a transpose of something: scaled by a number (as attention scales its keys), and
+/// with more dimensions of size 1, it still is one.
+static std::optional<Transposed> asTransposed(graph::GraphBuilder &g, Value v) {
+  Operation *op = v.getDefiningOp();
+  if (auto transpose = dyn_cast_or_null<graph::TransposeOp>(op))
+    return Transposed{transpose.getX(), Dims(transpose.getPermutation())};
+  if (!op || !op->hasOneUse())
+    return std::nullopt;
+  if (auto reshape = dyn_cast<graph::ReshapeOp>(op))
+    return throughReshape(g, reshape);
+  auto binary = dyn_cast<graph::BinaryOp>(op);
+  auto constant = binary ? binary.getRhs().getDefiningOp<graph::ConstantOp>() : graph::ConstantOp();
+  auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+  if (!splat || !isa<FloatType>(splat.getElementType()) || binary.getKind() != graph::BinaryKind::Mul)
+    return std::nullopt;
+  std::optional<Transposed> t = asTransposed(g, binary.getLhs());
+  if (!t)
+    return std::nullopt;
+  double factor = splat.getSplatValue<APFloat>().convertToDouble();
+  return Transposed{g.mul(t->of, g.like(t->of, factor)), t->permutation};
+}
+
 /// The operand without its transpose; maps the lists. False when the free dimensions would change
 /// order.
-static bool skipTranspose(Value &operand, Dims &batch, Dims &contract) {
-  auto transpose = operand.getDefiningOp<graph::TransposeOp>();
-  if (!transpose)
+static bool skipTranspose(graph::GraphBuilder &g, Value &operand, Dims &batch, Dims &contract) {
+  std::optional<Transposed> transposed = asTransposed(g, operand);
+  if (!transposed)
     return false;
-  ArrayRef<int64_t> p = transpose.getPermutation();
+  ArrayRef<int64_t> p = transposed->permutation;
   auto map = [&](ArrayRef<int64_t> dims) {
     return llvm::map_to_vector(dims, [&](int64_t d) { return p[d]; });
   };
   Dims free = map(freeDims(p.size(), batch, contract));
   if (!llvm::is_sorted(free))
     return false;
-  operand = transpose.getX();
+  operand = transposed->of;
   batch = map(batch);
   contract = map(contract);
   return true;
@@ -68,10 +122,13 @@ struct Form {
 
 unsigned fusion::foldTransposesIntoContracts(func::FuncOp function) {
   unsigned count = 0;
-  for (auto op : function.getBody().front().getOps<graph::ContractOp>()) {
+  SmallVector<graph::ContractOp> work(function.getBody().front().getOps<graph::ContractOp>());
+  for (graph::ContractOp op : work) {
+    OpBuilder builder(op);
+    graph::GraphBuilder g(builder, op.getLoc());
     Form form(op), before(op);
-    bool lhs = skipTranspose(form.lhs, form.lhsBatch, form.lhsContract);
-    bool rhs = skipTranspose(form.rhs, form.rhsBatch, form.rhsContract);
+    bool lhs = skipTranspose(g, form.lhs, form.lhsBatch, form.lhsContract);
+    bool rhs = skipTranspose(g, form.rhs, form.rhsBatch, form.rhsContract);
     if (!lhs && !rhs)
       continue;
     form.writeTo(op);
