@@ -61,11 +61,8 @@ private:
     });
   }
 
-  void accumulate(Value row) {
-    Block &code = loop.getBody().front();
-    Value residue = arith::RemUIOp::create(b, k.loc, row, k.index(columnTreeWidth));
-    Value partialRow = arith::MulIOp::create(b, k.loc, residue, k.index(pitch));
-    Value tileRow = arith::MulIOp::create(b, k.loc, row, k.index(columns));
+  /// The indices of a row in front of the columns.
+  SmallVector<Value> leadingIndices(Value row) {
     SmallVector<Value> leading;
     Value rest = row;
     for (int64_t extent : llvm::reverse(loop.getExtents().drop_back().drop_front())) {
@@ -74,6 +71,31 @@ private:
       rest = arith::DivUIOp::create(b, k.loc, rest, k.index(extent));
     }
     leading.insert(leading.begin(), rest);
+    return leading;
+  }
+
+  /// Rows are far apart, often in pages of their own, where the CPU foresees nothing: a matrix of
+  /// weights came at 21 GB/s where a contiguous one came at 34.
+  void prefetch(Value row) {
+    Block &code = loop.getBody().front();
+    SmallVector<Value> leading = leadingIndices(row);
+    for (int64_t c = 0; c < columns; c += std::max<int64_t>(k.width, 16)) { // 64 bytes of f32
+      BodyEmitter body(k, k.width, k.index(c), {});
+      for (auto [arg, index] : llvm::zip(code.getArguments(), leading))
+        body.bind(arg, index);
+      body.bind(code.getArguments().back(), body.dim0());
+      body.prefetch(code);
+    }
+  }
+
+  void accumulate(Value row) {
+    Block &code = loop.getBody().front();
+    Value residue = arith::RemUIOp::create(b, k.loc, row, k.index(columnTreeWidth));
+    Value partialRow = arith::MulIOp::create(b, k.loc, residue, k.index(pitch));
+    Value tileRow = arith::MulIOp::create(b, k.loc, row, k.index(columns));
+    SmallVector<Value> leading = leadingIndices(row);
+    if (rows >= 2 * rowsAhead)
+      prefetch(k.addConstant(row, rowsAhead));
     for (int64_t c = 0; c < columns; c += k.width) {
       Value at = k.index(c), mask = k.maskOfFirst(columns - c);
       BodyEmitter body(k, k.width, at, mask);
@@ -119,6 +141,7 @@ private:
       vector::StoreOp::create(b, k.loc, v, result, ValueRange{k.index(column)});
   }
 
+  static constexpr int64_t rowsAhead = 16;
   HostKernel &k;
   OpBuilder &b;
   LoopOp loop;

@@ -74,6 +74,8 @@ public:
   /// Emits the operations of the block but its terminator.
   void emit(mlir::Block &block);
   void emit(mlir::Operation &op);
+  /// Asks for the cache lines that the block would load, as far as its indices alone say which.
+  void prefetch(mlir::Block &block);
   /// The value in all lanes (a scalar when the width is 0).
   Value lanes(Value v);
   /// The value as a scalar; only for values that all lanes share.
@@ -104,6 +106,7 @@ private:
   void emitElementwise(mlir::Operation &op);
   Value loadScalar(const Address &at, Type element);
   Value loadLanes(const Address &at, Type element, Value mask, Value otherwise);
+  Value loadLanesIf(Value condition, const Address &at, Type element, Value otherwise);
   Value combineMasks(Value predicate);
   Value toLaneIndex(Value v);
   void define(Value v, Value result, bool isVaryingNow);

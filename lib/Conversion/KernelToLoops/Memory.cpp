@@ -189,6 +189,19 @@ Value BodyEmitter::loadLanes(const Address &at, Type element, Value on, Value ot
   return fromStorage(b, k.loc, v, element);
 }
 
+/// A branch, not a mask: where the condition is false the address may lie in no page at all, and
+/// CPUs take hundreds of cycles to find that no lane wanted it.
+Value BodyEmitter::loadLanesIf(Value condition, const Address &at, Type element, Value otherwise) {
+  Value rest = lanes(otherwise);
+  auto choose = scf::IfOp::create(b, k.loc, rest.getType(), condition, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(choose.thenBlock());
+  scf::YieldOp::create(b, k.loc, loadLanes(at, element, mask, otherwise));
+  b.setInsertionPointToStart(choose.elseBlock());
+  scf::YieldOp::create(b, k.loc, rest);
+  return choose.getResult(0);
+}
+
 void BodyEmitter::emitLoad(LoadOp op) {
   Address at = address(op.getSource(), op.getMap(), op.getIndices());
   Type element = op.getResult().getType();
@@ -207,7 +220,26 @@ void BodyEmitter::emitLoad(LoadOp op) {
     }
     return define(op.getResult(), choose.getResult(0), false);
   }
-  define(op.getResult(), loadLanes(at, element, combineMasks(predicate), op.getOtherwise()), true);
+  Value loaded = predicate && !isVarying(predicate)
+                     ? loadLanesIf(scalar(predicate), at, element, op.getOtherwise())
+                     : loadLanes(at, element, combineMasks(predicate), op.getOtherwise());
+  define(op.getResult(), loaded, true);
+}
+
+void BodyEmitter::prefetch(Block &block) {
+  constexpr int64_t leastElements = 1 << 16; // less lies in the cache anyway
+  for (LoadOp op : block.getOps<LoadOp>()) {
+    auto type = dyn_cast<MemRefType>(op.getSource().getType());
+    bool known = llvm::none_of(op.getIndices(), [&](Value index) {
+      return index.getDefiningOp() && index.getDefiningOp()->getBlock() == &block;
+    });
+    if (!type || type.getNumElements() < leastElements || !known || op.getPredicate())
+      continue;
+    Address at = address(op.getSource(), op.getMap(), op.getIndices());
+    if (at.stride == 1)
+      memref::PrefetchOp::create(b, k.loc, at.memory, ValueRange{evaluate(at.offset)},
+                                 /*isWrite=*/false, /*localityHint=*/2, /*isDataCache=*/true);
+  }
 }
 
 //===----------------------------------------------------------------------===//

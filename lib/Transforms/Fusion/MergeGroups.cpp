@@ -172,9 +172,8 @@ void GroupMerger::mergeTerms() {
     auto reduce = dyn_cast<graph::ReduceOp>(graph.opsOf(g).front());
     auto term = reduce ? reduce.getX().getDefiningOp<graph::BinaryOp>() : graph::BinaryOp();
     bool isProduct = term && term->hasOneUse() && graph.contains(term) &&
-                     llvm::all_of(term->getOperands(), [](Value v) {
-                       return v.getDefiningOp<graph::BroadcastOp>();
-                     });
+                     llvm::all_of(term->getOperands(),
+                                  [](Value v) { return v.getDefiningOp<graph::BroadcastOp>(); });
     std::string why;
     if (isProduct)
       tryMerge(graph.groupOf(term), g, why);
@@ -224,8 +223,8 @@ static int64_t largestOf(const GroupGraph &graph, GroupId g) {
   return largest;
 }
 
-/// Reading `v` once instead of twice must be worth something: a small mask that all layers share does
-/// not make one kernel of all layers, whose values would then live together.
+/// Reading `v` once instead of twice must be worth something: a small mask that all layers share
+/// does not make one kernel of all layers, whose values would then live together.
 static bool isWorthSharing(const GroupGraph &graph, Value v, GroupId a, GroupId b) {
   return 4 * elementsOf(v) >= std::max(largestOf(graph, a), largestOf(graph, b));
 }

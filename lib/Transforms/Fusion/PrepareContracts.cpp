@@ -46,10 +46,11 @@ static std::optional<Transposed> throughReshape(graph::GraphBuilder &g, graph::R
   int64_t units = to.size() - from.size(), unit = 0, next = 0;
   Dims source; // dimension of x, or -1
   for (int64_t extent : to)
-    source.push_back(next < static_cast<int64_t>(from.size()) && extent == from[next] ? next++ : -1);
+    source.push_back(next < static_cast<int64_t>(from.size()) && extent == from[next] ? next++
+                                                                                      : -1);
   if (units < 0 || next != static_cast<int64_t>(from.size()) ||
-      llvm::any_of(llvm::seq<size_t>(0, to.size()),
-                   [&](size_t d) { return source[d] < 0 && to[d] != 1; }))
+      llvm::any_of(
+          llvm::seq<size_t>(0, to.size()), [&](size_t d) { return source[d] < 0 && to[d] != 1; }))
     return std::nullopt;
   std::optional<Transposed> t = asTransposed(g, reshape.getX());
   if (!t)
@@ -74,7 +75,8 @@ static std::optional<Transposed> asTransposed(graph::GraphBuilder &g, Value v) {
   auto binary = dyn_cast<graph::BinaryOp>(op);
   auto constant = binary ? binary.getRhs().getDefiningOp<graph::ConstantOp>() : graph::ConstantOp();
   auto splat = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
-  if (!splat || !isa<FloatType>(splat.getElementType()) || binary.getKind() != graph::BinaryKind::Mul)
+  if (!splat || !isa<FloatType>(splat.getElementType()) ||
+      binary.getKind() != graph::BinaryKind::Mul)
     return std::nullopt;
   std::optional<Transposed> t = asTransposed(g, binary.getLhs());
   if (!t)

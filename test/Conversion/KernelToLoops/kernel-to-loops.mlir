@@ -78,3 +78,51 @@ kernel.func @bits(%x: memref<8xi1>, %y: memref<8xi1>) {
     }
   }
 }
+
+// Rows of a large matrix are asked for 16 ahead, a line of 64 bytes at a time; small data is in the cache.
+// CHECK-LABEL: func.func @column_of_large
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.for %[[ROW:.*]] =
+// CHECK: %[[C:.*]] = arith.constant 16 : index
+// CHECK-NEXT: arith.addi %[[ROW]], %[[C]] : index
+// CHECK-COUNT-4: memref.prefetch %arg1[%{{.*}}], read, locality<2>, data : memref<98304xf32>
+// CHECK-NOT: memref.prefetch
+kernel.func @column_of_large(%x: memref<96xf32>, %w: memref<96x1024xf32>, %y: memref<64xf32>) {
+  kernel.program () in () {
+    %0 = kernel.loop (%r, %c) in (96, 64) -> (add tensor<64xf32>) {
+      %1 = kernel.load %x[%r] : memref<96xf32>
+      %2 = kernel.load %w[%r, %c] : memref<96x1024xf32>
+      %3 = arith.mulf %1, %2 : f32
+      kernel.yield %3 : f32
+    }
+    kernel.loop (%c) in (64) {
+      %1 = kernel.load %0[%c] : tensor<64xf32>
+      kernel.store %1, %y[%c] : memref<64xf32>
+    }
+  }
+}
+
+// A condition that all lanes share is a branch: behind it lies perhaps no memory, and a load whose lanes are
+// all masked would take the CPU hundreds of cycles there.
+// CHECK-LABEL: func.func @joined
+// CHECK: scf.if
+// CHECK: vector.load
+// CHECK: scf.if
+// CHECK: vector.load
+// CHECK-NOT: vector.maskedload
+// CHECK: return
+kernel.func @joined(%a: memref<3x8xf32>, %b: memref<8xf32>, %y: memref<4x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %three = arith.constant 3 : index
+  kernel.program () in () {
+    kernel.loop (%r, %c) in (4, 8) {
+      %in = arith.cmpi ult, %r, %three : index
+      %behind = arith.cmpi uge, %r, %three : index
+      %0 = kernel.load %a[%r, %c] if %in else %zero : memref<3x8xf32>
+      %1 = kernel.load %b[%r * 8 + %c - 24] if %behind else %zero : memref<8xf32>
+      %2 = arith.select %in, %0, %1 : f32
+      kernel.store %2, %y[%r, %c] : memref<4x8xf32>
+    }
+  }
+}

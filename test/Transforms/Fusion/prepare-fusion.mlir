@@ -111,3 +111,19 @@ func.func @unsigned_product(%x: tensor<16x64xui8>, %w: tensor<64x32xui8>) -> ten
   %0 = graph.contract %x, %w {lhs_batch = array<i64>, rhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_contract = array<i64: 0>} : (tensor<16x64xui8>, tensor<64x32xui8>) -> tensor<16x32xui8>
   return %0 : tensor<16x32xui8>
 }
+
+// -----
+// Attention scales its keys behind their transpose; the product reads them untransposed all the same.
+// CHECK-LABEL: @scaled_keys
+// CHECK-NOT: graph.transpose
+// CHECK: %[[S:.*]] = graph.binary mul %{{.*}}, %{{.*}} : (tensor<1x4x32x16xf32>
+// CHECK: graph.contract %arg0, %[[S]] {{.*}}rhs_contract = array<i64: 3>
+func.func @scaled_keys(%q: tensor<1x4x32x16xf32>, %k: tensor<1x4x32x16xf32>) -> tensor<1x4x32x32xf32> {
+  %scale = graph.constant dense<0.5> : tensor<1x4x16x32xf32>
+  %0 = graph.reshape %k {shape = array<i64: 4, 32, 16>} : (tensor<1x4x32x16xf32>) -> tensor<4x32x16xf32>
+  %1 = graph.transpose %0 {permutation = array<i64: 0, 2, 1>} : (tensor<4x32x16xf32>) -> tensor<4x16x32xf32>
+  %2 = graph.reshape %1 {shape = array<i64: 1, 4, 16, 32>} : (tensor<4x16x32xf32>) -> tensor<1x4x16x32xf32>
+  %3 = graph.binary mul %2, %scale : (tensor<1x4x16x32xf32>, tensor<1x4x16x32xf32>) -> tensor<1x4x16x32xf32>
+  %4 = graph.contract %q, %3 {lhs_batch = array<i64: 0, 1>, rhs_batch = array<i64: 0, 1>, lhs_contract = array<i64: 3>, rhs_contract = array<i64: 2>} : (tensor<1x4x32x16xf32>, tensor<1x4x16x32xf32>) -> tensor<1x4x32x32xf32>
+  return %4 : tensor<1x4x32x32xf32>
+}
