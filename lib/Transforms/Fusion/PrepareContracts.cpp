@@ -140,6 +140,10 @@ unsigned fusion::foldTransposesIntoContracts(func::FuncOp function) {
     }
     before.writeTo(op);
   }
+  // What the products no longer read, or was built for a fold that could not be.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
   return count;
 }
 

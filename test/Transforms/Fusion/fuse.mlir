@@ -205,17 +205,17 @@ func.func @fill(%x: tensor<1024xf32>) -> (tensor<1024xf32>, tensor<1024xf32>) {
 // -----
 // A product of one row stays with its sum: with what makes its operand it would be stored term by term.
 // CHECK-LABEL: @terms
-// CHECK: %[[K:.*]] = graph.cluster {{.*}} -> tensor<128x64xf32>
+// CHECK: %[[K:.*]] = graph.cluster {{.*}} -> tensor<2048x64xf32>
 // CHECK-NOT: graph.reduce
 // CHECK: graph.cluster reduction ({{.*}} = %[[K]]
 // CHECK: graph.binary mul
 // CHECK: graph.reduce sum
 // CHECK: return %[[K]]
-func.func @terms(%past: tensor<127x64xf32>, %new: tensor<1x64xf32>, %p: tensor<128xf32>) -> (tensor<128x64xf32>, tensor<64xf32>) {
-  %k = graph.concat %past, %new {dim = 0 : i64} : (tensor<127x64xf32>, tensor<1x64xf32>) -> tensor<128x64xf32>
-  %0 = graph.broadcast %p {shape = array<i64: 128, 64>, dims = array<i64: 0>} : (tensor<128xf32>) -> tensor<128x64xf32>
-  %1 = graph.broadcast %k {shape = array<i64: 128, 64>, dims = array<i64: 0, 1>} : (tensor<128x64xf32>) -> tensor<128x64xf32>
-  %2 = graph.binary mul %0, %1 : (tensor<128x64xf32>, tensor<128x64xf32>) -> tensor<128x64xf32>
-  %3 = graph.reduce sum %2 {dims = array<i64: 0>} : (tensor<128x64xf32>) -> tensor<64xf32>
-  return %k, %3 : tensor<128x64xf32>, tensor<64xf32>
+func.func @terms(%past: tensor<2047x64xf32>, %new: tensor<1x64xf32>, %p: tensor<2048xf32>) -> (tensor<2048x64xf32>, tensor<64xf32>) {
+  %k = graph.concat %past, %new {dim = 0 : i64} : (tensor<2047x64xf32>, tensor<1x64xf32>) -> tensor<2048x64xf32>
+  %0 = graph.broadcast %p {shape = array<i64: 2048, 64>, dims = array<i64: 0>} : (tensor<2048xf32>) -> tensor<2048x64xf32>
+  %1 = graph.broadcast %k {shape = array<i64: 2048, 64>, dims = array<i64: 0, 1>} : (tensor<2048x64xf32>) -> tensor<2048x64xf32>
+  %2 = graph.binary mul %0, %1 : (tensor<2048x64xf32>, tensor<2048x64xf32>) -> tensor<2048x64xf32>
+  %3 = graph.reduce sum %2 {dims = array<i64: 0>} : (tensor<2048x64xf32>) -> tensor<64xf32>
+  return %k, %3 : tensor<2048x64xf32>, tensor<64xf32>
 }
