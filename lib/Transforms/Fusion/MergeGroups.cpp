@@ -175,8 +175,12 @@ void GroupMerger::mergeTerms() {
                      llvm::all_of(term->getOperands(),
                                   [](Value v) { return v.getDefiningOp<graph::BroadcastOp>(); });
     std::string why;
-    if (isProduct)
-      tryMerge(graph.groupOf(term), g, why);
+    if (!isProduct || !tryMerge(graph.groupOf(term), g, why))
+      continue;
+    for (Value factor : term->getOperands()) // may be one value twice
+      if (Operation *def = factor.getDefiningOp();
+          def->hasOneUse() && graph.contains(def) && graph.groupOf(def) != g)
+        tryMerge(graph.groupOf(def), g, why);
   }
 }
 
