@@ -38,6 +38,7 @@ options
   --ranks N                      host ranks; must be the plan's number of ranks (default: that number)
   --driver host|cuda|null        default: the plan's target; null checks every command and computes nothing
   --trace FILE.json              when each command ran, for Perfetto or the tracing page of Chrome
+  --pack                         first write weights packed for this CPU into the plan, so that later runs start fast
   --verify-weights               compare the weights with the hashes in the plan
   --info                         print the plan's inputs, outputs and needs, run nothing
   --version, --help
@@ -52,7 +53,7 @@ struct Arguments {
   uint64_t iterations = 1;
   uint32_t threads = 0, ranks = 0;
   std::string driver;
-  bool info = false, verifyWeights = false;
+  bool info = false, verifyWeights = false, pack = false;
 };
 
 int usageError(const std::string &message) {
@@ -79,6 +80,9 @@ int parse(int argc, char **argv, Arguments &arguments) {
                                                 {"--outputs", &arguments.outputs},
                                                 {"--driver", &arguments.driver},
                                                 {"--trace", &arguments.trace}};
+  std::map<std::string, bool *> flags = {{"--info", &arguments.info},
+                                         {"--verify-weights", &arguments.verifyWeights},
+                                         {"--pack", &arguments.pack}};
   for (int i = 1; i < argc; ++i) {
     std::string option = argv[i], argument;
     size_t equals = option.find('=');
@@ -95,8 +99,8 @@ int parse(int argc, char **argv, Arguments &arguments) {
       std::printf("gpucc-run %s\n", gpucc_rt_version());
       return 1;
     }
-    if (option == "--info" || option == "--verify-weights") {
-      (option == "--info" ? arguments.info : arguments.verifyWeights) = true;
+    if (flags.count(option)) {
+      *flags[option] = true;
       continue;
     }
     bool counted = option == "--iterations" || option == "--threads" || option == "--ranks";
@@ -234,6 +238,9 @@ int main(int argc, char **argv) {
   Arguments arguments;
   if (int code = parse(argc, argv, arguments))
     return code - 1;
+  if (arguments.pack)
+    if (Status status = Plan::pack(arguments.plan))
+      return report(status);
   Plan plan;
   if (Status status = Plan::open(arguments.plan, plan))
     return report(status);

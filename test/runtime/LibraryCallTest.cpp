@@ -457,7 +457,7 @@ TEST(LibraryCall, WeightsPackedElsewhereArePackedAgain) {
   ASSERT_OK(PlanImage::fromBytes(bytes.data(), bytes.size(), ".", image));
   ASSERT_OK(Session::prepare(image, {}, session));
   EXPECT_NE(
-      session->warningText().find("packed weight again: the plan has it for oneDNN 1.0.0 on avx"),
+      session->warningText().find("packed weights again: the plan has them for oneDNN 1.0.0 on avx"),
       std::string::npos)
       << session->warningText();
   ASSERT_OK(session->write("x", x.data(), n * 4));

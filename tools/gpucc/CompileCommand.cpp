@@ -1,6 +1,7 @@
 //===- CompileCommand.cpp - gpucc compile ---------------------------------===//
 #include "Commands.h"
 #include "CompileOptions.h"
+#include "PlanSource.h"
 #include "gpucc/CostModel/Machine.h"
 #include "gpucc/Pipelines/Compile.h"
 
@@ -16,6 +17,13 @@ namespace {
 struct Arguments {
   std::shared_ptr<CompileFlags> flags;
   std::string output, compileTo;
+  bool noPack = false;
+
+  /// For the CPU that this is; a named level means another one.
+  bool packs() const {
+    const CompileOptions &o = flags->options;
+    return !noPack && !o.target.cuda && o.target.cpuLevel.empty() && !o.train;
+  }
 };
 
 /// What --target may be for the devices of a machine.
@@ -69,6 +77,9 @@ int compile(Arguments &a) {
     std::printf("layout: %s\n", compilation.layout().c_str());
   if (!code)
     code = compilation.writePlan(output);
+  if (!code && a.packs())
+    if (auto s = gpucc_rt::Plan::pack(output))
+      code = failed(s);
   progress("");
   if (code)
     return code;
@@ -98,6 +109,8 @@ Command tool::addCompile(CLI::App &app) {
       ->required()
       ->check(CLI::ExistingFile);
   app.add_option("-o,--output", a->output, "the plan (default: the model's name with .plan)");
+  app.add_flag("--no-pack", a->noPack,
+               "leave weights as they are: a smaller plan, whose runs pack them for their CPU");
   app.add_option(
       "--compile-to", a->compileTo,
       "stop after a phase and print the IR: frontend graph train dist fuse kernel sched plan");

@@ -42,8 +42,8 @@ std::vector<Row> rowsOf(const nlohmann::json &trace, uint64_t runs) {
     std::vector<double> times;
     for (size_t run = runs > 1 ? 1 : 0; run < runs; ++run)
       times.push_back((*events[run * perRun + i])["dur"].get<double>());
-    rows.push_back({(*events[i])["cat"].get<std::string>(),
-                    (*events[i])["name"].get<std::string>(), medianOf(std::move(times))});
+    rows.push_back({(*events[i])["cat"].get<std::string>(), (*events[i])["name"].get<std::string>(),
+                    medianOf(std::move(times))});
   }
   return rows;
 }

@@ -25,6 +25,8 @@ namespace gpucc {
 namespace {
 
 /// Bytes that a buffer takes: an empty one takes a place of its own too.
+constexpr int64_t page = 4096, leastMapped = 64 << 10;
+
 int64_t align(int64_t bytes) {
   return std::max<int64_t>(1, (bytes + plan::alignment - 1) / plan::alignment) * plan::alignment;
 }
@@ -120,8 +122,11 @@ private:
                           ? builder.getArrayAttr({program.getSymNameAttr(), b.getSymNameAttr()})
                           : known->second;
       auto bytes = static_cast<int64_t>(b.getBytes());
+      // Large weights start a page, so that a driver can map them from the plan's file.
+      bool maps = kind == sched::BufferKind::Weight && bytes >= leastMapped;
+      int64_t start = maps ? static_cast<int64_t>(llvm::alignTo(arena.end, page)) : arena.end;
       auto [it, isNew] =
-          arena.places.try_emplace(key, SharedMemory::Place{arena.end, bytes, b.getLoc()});
+          arena.places.try_emplace(key, SharedMemory::Place{start, bytes, b.getLoc()});
       if (!isNew && it->second.bytes != bytes) {
         InFlightDiagnostic error = b.emitOpError()
                                    << "holds " << key << " in " << bytes << " bytes";
@@ -131,7 +136,7 @@ private:
         return error;
       }
       if (isNew)
-        arena.end += align(bytes);
+        arena.end = start + align(bytes);
       addresses[b.getSymName()] = {name, it->second.offset, 0};
     }
     arenas[name.str()] = arena.end;

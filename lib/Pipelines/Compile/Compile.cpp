@@ -111,7 +111,8 @@ static LogicalResult divideBatch(ModuleOp module, int64_t parts, ConversionOptio
   std::string symbol = batchSymbol(module);
   if (symbol.empty())
     return module.emitError() << "the model's batch dimension is a fixed number, so it cannot be "
-                                 "split into " << parts
+                                 "split into "
+                              << parts
                               << " micro-batches; export it with a symbolic batch dimension";
   for (ProfileBinding &profile : conversion.profiles) {
     auto it = profile.sizes.find(symbol);
@@ -133,7 +134,8 @@ static void countMicroBatches(ModuleOp module, const CompileOptions &options,
   if (!options.train)
     return;
   Builder b(module.getContext());
-  module->setAttr(base::microBatchesAttr, b.getI64IntegerAttr(options.pins.microBatches.value_or(1)));
+  module->setAttr(base::microBatchesAttr,
+                  b.getI64IntegerAttr(options.pins.microBatches.value_or(1)));
   module->setAttr(base::accumulateAttr, b.getI64IntegerAttr(options.train->accumulate));
   if (!batch.empty())
     module->setAttr(base::batchAttr, b.getStringAttr(batch));
@@ -241,7 +243,7 @@ int Compilation::State::searchAndRun(Phase phase) {
   constexpr int retries = 3;
   const CompileOptions asked = options;
   std::optional<MemoryShortage> least; // of the layouts tried
-  std::vector<std::string> words; // of a search that finds nothing more
+  std::vector<std::string> words;      // of a search that finds nothing more
   for (int i = 0; i <= retries; ++i) {
     options = asked;
     int code = 0;
@@ -261,12 +263,12 @@ int Compilation::State::searchAndRun(Phase phase) {
     if (!shortage)
       return code;
     int64_t needed = shortage->least.bytes;
-    experience.underestimate = std::max(experience.underestimate,
-                                        static_cast<double>(needed) - layout.predictedMemory);
-    experience.attempts.push_back(
-        layout.layout.substr(0, layout.layout.find(" (of")) + " needs " + std::to_string(needed) +
-        " bytes, " + std::to_string(static_cast<int64_t>(layout.predictedMemory)) +
-        " were expected");
+    experience.underestimate =
+        std::max(experience.underestimate, static_cast<double>(needed) - layout.predictedMemory);
+    experience.attempts.push_back(layout.layout.substr(0, layout.layout.find(" (of")) + " needs " +
+                                  std::to_string(needed) + " bytes, " +
+                                  std::to_string(static_cast<int64_t>(layout.predictedMemory)) +
+                                  " were expected");
     say(experience.attempts.back());
     if (!least || needed < least->least.bytes)
       least = std::move(shortage);
@@ -339,7 +341,8 @@ static LogicalResult finishPlan(ModuleOp module, const CompileOptions &options,
 int Compilation::writePlan(const std::string &path) {
   State &s = *state;
   s.say("kernels, then " + path);
-  return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels, s.explanation(), s.partitionHash))
+  return failed(finishPlan(*s.module, s.options, s.folder, path, s.kernels, s.explanation(),
+                           s.partitionHash))
              ? 2
              : 0;
 }
@@ -354,8 +357,8 @@ std::string Compilation::cutAfter(size_t count) {
 }
 
 int gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
-                               const std::string &folder, const std::string &path,
-                               std::string &error) {
+                              const std::string &folder, const std::string &path,
+                              std::string &error) {
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &d) {
     if (d.getSeverity() == DiagnosticSeverity::Error && error.empty())
       error = d.str();
@@ -373,8 +376,8 @@ int gpucc::compileGraphModule(ModuleOp module, const CompileOptions &options,
   for (Phase phase : {Phase::Graph, Phase::Fuse, Phase::Kernel, Phase::Sched, Phase::Plan})
     buildPhase(pm, phase, located);
   std::vector<KernelReport> kernels;
-  bool ok = succeeded(pm.run(module)) &&
-            succeeded(finishPlan(module, options, folder, path, kernels));
+  bool ok =
+      succeeded(pm.run(module)) && succeeded(finishPlan(module, options, folder, path, kernels));
   return ok ? 0 : 2;
 }
 

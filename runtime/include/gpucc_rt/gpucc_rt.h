@@ -148,6 +148,10 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_open(const char *path, gpucc_rt_p
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_from_memory(const void *bytes, uint64_t size,
                                                            const char *folder,
                                                            gpucc_rt_plan **plan);
+/* Writes a host plan's file anew with the constant operands of its library calls packed for this CPU, so that sessions
+   map them instead of packing. What was packed for another CPU or library is replaced. Plans of several ranks, of
+   other targets or larger machines, and builds without oneDNN: they are left as they are. */
+GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_pack(const char *path);
 GPUCC_RT_EXPORT void gpucc_rt_plan_free(gpucc_rt_plan *plan);
 
 GPUCC_RT_EXPORT void gpucc_rt_plan_get_info(const gpucc_rt_plan *plan, gpucc_rt_plan_info *info);

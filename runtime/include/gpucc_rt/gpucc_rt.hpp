@@ -58,6 +58,8 @@ public:
     plan.plan.reset(made);
     return status;
   }
+  /// Packs the weights of the plan file `path` for this CPU.
+  static Status pack(const std::string &path) { return gpucc_rt_plan_pack(path.c_str()); }
   gpucc_rt_plan_info info() const {
     gpucc_rt_plan_info result;
     gpucc_rt_plan_get_info(plan.get(), &result);

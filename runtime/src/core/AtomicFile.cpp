@@ -48,8 +48,8 @@ Status AtomicFile::patch(uint64_t offset, const void *data, uint64_t bytes) {
   return n == static_cast<ssize_t>(bytes) ? Status() : fail("write");
 }
 
-Status AtomicFile::commit() {
-  if (fsync(file) != 0)
+Status AtomicFile::commit(bool durable) {
+  if (durable && fsync(file) != 0)
     return fail("flush");
   close(file);
   file = -1;
@@ -58,6 +58,8 @@ Status AtomicFile::commit() {
     unlink(temporary.c_str());
     return status;
   }
+  if (!durable)
+    return {};
   size_t slash = target.rfind('/');
   std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
   int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -25,7 +25,8 @@ public:
   Status write(const void *data, uint64_t bytes);
   /// Overwrites bytes that were written before.
   Status patch(uint64_t offset, const void *data, uint64_t bytes);
-  Status commit();
+  /// `durable`: on the disk when it returns; else as soon as the system likes.
+  Status commit(bool durable = true);
 
 private:
   Status fail(const char *action);

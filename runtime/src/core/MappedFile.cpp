@@ -14,10 +14,12 @@ using namespace gpucc::rt;
 MappedFile::~MappedFile() {
   if (bytes)
     munmap(const_cast<char *>(bytes), length);
+  if (file >= 0)
+    close(file);
 }
 
 Status MappedFile::open(const std::string &path, const char *what) {
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return GPUCC_RT_FAIL(Code::io, "cannot open ", what, " '", path, "': ", std::strerror(errno));
   struct stat info;
@@ -26,7 +28,6 @@ Status MappedFile::open(const std::string &path, const char *what) {
   if (regular && info.st_size > 0)
     address = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, file, 0);
   int problem = errno;
-  close(file);
   if (!regular)
     return GPUCC_RT_FAIL(Code::io, what, " '", path, "' is not a file");
   if (info.st_size == 0)

@@ -20,10 +20,13 @@ public:
   Status open(const std::string &path, const char *what);
   const char *data() const { return bytes; }
   uint64_t size() const { return length; }
+  /// To map parts of it elsewhere; -1 when nothing is open.
+  int descriptor() const { return file; }
 
 private:
   const char *bytes = nullptr;
   uint64_t length = 0;
+  int file = -1;
 };
 
 } // namespace gpucc::rt

@@ -93,11 +93,22 @@ struct ProgramContext {
   std::vector<std::string> *warnings = nullptr;
 };
 
+/// A constant operand of a library call as the library keeps it; the bytes live as long as the
+/// driver.
+struct PackedOperand {
+  const plan::Operand *operand;
+  const void *bytes;
+  uint64_t size;
+  std::string library, arch;   ///< as in plan::Blob
+  std::vector<uint8_t> format; ///< the library's descriptor
+};
+
 struct DriverOptions {
   int threads = 0; ///< host threads of this rank; 0 = cores / ranks
   int ranksOnMachine = 1;
   int device = 0;        ///< device ordinal
   bool noGraphs = false; ///< run capturable segments command by command
+  std::vector<PackedOperand> *packed = nullptr; ///< host: filled by prepare, unless null
 };
 
 class Driver {
@@ -114,6 +125,10 @@ public:
   /// Blocking copies between host memory and arenas, after everything submitted.
   virtual Status upload(char *destination, const void *source, uint64_t bytes) = 0;
   virtual Status download(void *destination, const char *source, uint64_t bytes) = 0;
+
+  /// Instead of uploading: lets memory of an arena be the file's pages (a private view of them).
+  /// False when this device or these addresses cannot.
+  virtual bool map(char *destination, int file, uint64_t offset, uint64_t bytes) { return false; }
 
   /// Address of an arena byte if the host can reach it directly (no staging), else null.
   virtual char *hostAddress(char *address) { return nullptr; }

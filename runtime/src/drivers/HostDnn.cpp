@@ -131,7 +131,7 @@ bool Maker::addSlot(const plan::Operand &operand, int argument, int64_t groups, 
   s.place = Place(*context.program->addresses, *operand.view());
   s.constant = operand.constant();
   s.output = output;
-  s.packed = operand.packed();
+  s.source = &operand;
   if (!describe(operand, groups, s))
     return false;
   slots.push_back(s);

@@ -111,17 +111,16 @@ void DnnCall::bind(const DnnOperand &operand, const memory::desc &wanted, bool a
 }
 
 DnnCall::Bound &DnnCall::resultBound() {
-  return *std::find_if(bound.begin(), bound.end(),
-                       [](const Bound &b) { return b.operand.output; });
+  return *std::find_if(bound.begin(), bound.end(), [](const Bound &b) { return b.operand.output; });
 }
 
 void DnnCall::append(const plan::PostOp &bounds) {
   const DnnOperand &result = resultBound().operand;
   const dnnl_memory_desc_t &desc = result.user.data;
   Step step;
-  step.bounds.emplace(bounds, result.widened ? DType::f32 : result.dtype, result.user.dims(),
-                      Extents(desc.format_desc.blocking.strides,
-                              desc.format_desc.blocking.strides + desc.ndims));
+  step.bounds.emplace(
+      bounds, result.widened ? DType::f32 : result.dtype, result.user.dims(),
+      Extents(desc.format_desc.blocking.strides, desc.format_desc.blocking.strides + desc.ndims));
   step.add(DNNL_ARG_DST, resultBound().outside);
   behind.push_back(std::move(step));
 }
@@ -148,31 +147,53 @@ memory DnnCall::pack(const DnnOperand &operand, const memory::desc &wanted) {
     key.append(reinterpret_cast<const char *>(&desc.data), sizeof(desc.data));
   std::shared_ptr<void> &entry = (*context.packed)[key];
   if (!entry) {
-    memory plain =
-        operand.widened ? memory(operand.user, dnnEngine) : memory(operand.user, dnnEngine, data);
-    if (operand.widened)
-      widen(operand, data, plain.get_data_handle());
-    entry =
-        std::make_shared<memory>(wanted == operand.user ? plain : packNow(operand, plain, wanted));
+    std::optional<memory> given = packedInPlan(operand, wanted);
+    entry = std::make_shared<memory>(given ? *given : packNow(operand, data, wanted));
   }
-  return *static_cast<memory *>(entry.get());
+  auto &packed = *static_cast<memory *>(entry.get());
+  if (context.record) {
+    const auto *format = reinterpret_cast<const uint8_t *>(&wanted.data);
+    context.record->push_back({operand.source,
+                               packed.get_data_handle(),
+                               wanted.get_size(),
+                               onednnVersion(),
+                               onednnIsa(),
+                               {format, format + sizeof(wanted.data)}});
+  }
+  return packed;
 }
 
-memory DnnCall::packNow(const DnnOperand &operand, memory &plain, const memory::desc &wanted) {
+/// The plan's own, where it was packed by the same library for the same CPU.
+std::optional<memory> DnnCall::packedInPlan(const DnnOperand &operand, const memory::desc &wanted) {
   const ProgramContext &program = *context.program;
-  if (operand.packed >= 0) {
-    const plan::Blob &blob = *program.plan->index().blobs()->Get(operand.packed);
-    bool same = blob.library() && blob.library()->str() == onednnVersion() && blob.arch() &&
-                blob.arch()->str() == onednnIsa() && blob.size() == wanted.get_size() &&
-                blob.format() && blob.format()->size() == sizeof(wanted.data) &&
-                std::memcmp(blob.format()->data(), &wanted.data, sizeof(wanted.data)) == 0;
-    if (same)
-      return memory(wanted, dnnEngine, const_cast<char *>(program.plan->blobData(operand.packed)));
-    program.warnings->push_back(concat("packed weight again: the plan has it for ",
-                                       blob.library() ? blob.library()->c_str() : "?", " on ",
-                                       blob.arch() ? blob.arch()->c_str() : "?", ", this is ",
-                                       onednnVersion(), " on ", onednnIsa()));
-  }
+  int id = operand.source->packed();
+  if (id < 0)
+    return std::nullopt;
+  const plan::Blob &blob = *program.plan->index().blobs()->Get(id);
+  bool same = blob.library() && blob.library()->str() == onednnVersion() && blob.arch() &&
+              blob.arch()->str() == onednnIsa() && blob.size() == wanted.get_size() &&
+              blob.format() && blob.format()->size() == sizeof(wanted.data) &&
+              std::memcmp(blob.format()->data(), &wanted.data, sizeof(wanted.data)) == 0;
+  if (same)
+    return memory(wanted, dnnEngine, const_cast<char *>(program.plan->blobData(id)));
+  std::string warning =
+      concat("packed weights again: the plan has them for ",
+             blob.library() ? blob.library()->c_str() : "?", " on ",
+             blob.arch() ? blob.arch()->c_str() : "?", ", this is ", onednnVersion(), " on ",
+             onednnIsa(), "; gpucc-run --pack puts them into the plan");
+  auto &said = *program.warnings; // of all operands of the plan, once
+  if (std::find(said.begin(), said.end(), warning) == said.end())
+    said.push_back(std::move(warning));
+  return std::nullopt;
+}
+
+memory DnnCall::packNow(const DnnOperand &operand, char *data, const memory::desc &wanted) {
+  memory plain =
+      operand.widened ? memory(operand.user, dnnEngine) : memory(operand.user, dnnEngine, data);
+  if (operand.widened)
+    widen(operand, data, plain.get_data_handle());
+  if (wanted == operand.user)
+    return plain;
   memory result(wanted, dnnEngine);
   dnnl::reorder(plain, result).execute(stream, plain, result);
   stream.wait();

@@ -27,7 +27,7 @@ struct DnnOperand {
   Place place;
   dnnl::memory::desc user;
   bool constant = false, output = false;
-  int packed = -1;      ///< blob
+  const plan::Operand *source = nullptr;
   bool widened = false; ///< `user` is f32, the plan has `dtype`
   DType dtype = DType::f32;
   int64_t span = 0; ///< elements from the first to the last, gaps included
@@ -75,8 +75,9 @@ private:
   Bound &addBound(const DnnOperand &operand, bool staged, bool read);
 
   dnnl::memory pack(const DnnOperand &operand, const dnnl::memory::desc &wanted);
-  dnnl::memory packNow(const DnnOperand &operand, dnnl::memory &plain,
-                       const dnnl::memory::desc &wanted);
+  std::optional<dnnl::memory> packedInPlan(const DnnOperand &operand,
+                                           const dnnl::memory::desc &wanted);
+  dnnl::memory packNow(const DnnOperand &operand, char *data, const dnnl::memory::desc &wanted);
   void widen(const DnnOperand &operand, const char *data, void *wide);
   void narrow(const DnnOperand &operand, const void *wide, char *data);
 

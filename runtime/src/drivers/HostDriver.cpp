@@ -4,6 +4,8 @@
 // Arenas are anonymous mappings (zeroed by the kernel, huge pages where it likes), addresses are
 // plain pointers, so nothing is staged. Device, pinned and host spaces are the same memory here.
 //
+// Large weights are not copied: their place in the arena becomes a private view of the plan's file.
+//
 //===--------------------------------------------------------------------------------------------===//
 #include "drivers/Driver.h"
 #include "drivers/HostProgram.h"
@@ -23,7 +25,8 @@ public:
   explicit HostDriver(const DriverOptions &options)
       : threads(options.threads > 0
                     ? options.threads
-                    : std::max(1, availableCores() / std::max(1, options.ranksOnMachine))) {}
+                    : std::max(1, availableCores() / std::max(1, options.ranksOnMachine))),
+        record(options.packed) {}
 
   ~HostDriver() override {
     for (auto [address, bytes] : mappings)
@@ -74,6 +77,20 @@ public:
     std::memcpy(destination, source, bytes);
     return {};
   }
+  /// Whole pages; the rest of the last one is copied. Weights that the library has packed are never
+  /// read again, so they take no memory.
+  bool map(char *destination, int file, uint64_t offset, uint64_t bytes) override {
+    static const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    constexpr uint64_t least = 64 << 10; // below, one more mapping costs more than a copy
+    if (bytes < least || reinterpret_cast<uintptr_t>(destination) % page || offset % page)
+      return false;
+    uint64_t whole = bytes / page * page, rest = bytes - whole;
+    if (pread(file, destination + whole, rest, static_cast<off_t>(offset + whole)) !=
+        static_cast<ssize_t>(rest))
+      return false;
+    return mmap(destination, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file,
+                static_cast<off_t>(offset)) != MAP_FAILED;
+  }
   Status download(void *destination, const char *source, uint64_t bytes) override {
     std::memcpy(destination, source, bytes);
     return {};
@@ -83,13 +100,14 @@ public:
 
   Status prepare(const ProgramContext &context, std::unique_ptr<Executable> &executable) override {
     auto result = std::make_unique<HostExecutable>(context, threads);
-    GPUCC_RT_TRY(result->prepare(images, packed));
+    GPUCC_RT_TRY(result->prepare(images, packed, record));
     executable = std::move(result);
     return {};
   }
 
 private:
   int threads;
+  std::vector<PackedOperand> *record;
   HostImages images;
   PackedWeights packed;
   std::vector<std::pair<void *, size_t>> mappings;

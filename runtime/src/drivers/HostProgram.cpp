@@ -23,8 +23,9 @@ Place::Place(const AddressTable &addresses, const plan::View &view) {
 HostExecutable::HostExecutable(const ProgramContext &context, int threads)
     : context(context), threads(threads) {}
 
-Status HostExecutable::prepare(HostImages &images, PackedWeights &packed) {
-  HostContext host = {&context, &images, &packed, threads};
+Status HostExecutable::prepare(HostImages &images, PackedWeights &packed,
+                               std::vector<PackedOperand> *record) {
+  HostContext host = {&context, &images, &packed, threads, record};
   ThreadCountScope scope(threads); // library primitives are made for so many threads
   const plan::Program &program = *context.program;
   streams.resize(program.streams()->size());

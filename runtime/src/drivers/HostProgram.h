@@ -57,6 +57,7 @@ struct HostContext {
   HostImages *images;
   PackedWeights *packed;
   int threads;
+  std::vector<PackedOperand> *record; ///< null: nobody asks
 };
 
 Status makeLaunch(const HostContext &context, const plan::Launch &launch,
@@ -72,7 +73,7 @@ Status makeReferenceCall(const HostContext &context, const plan::LibraryCall &ca
 class HostExecutable : public Executable {
 public:
   HostExecutable(const ProgramContext &context, int threads);
-  Status prepare(HostImages &images, PackedWeights &packed);
+  Status prepare(HostImages &images, PackedWeights &packed, std::vector<PackedOperand> *record);
   Status submit(const Run &run) override;
   Status finish() override { return {}; }
 

@@ -91,6 +91,14 @@ const char *PlanImage::blobData(uint32_t id) const {
   return data + blobSection + root->blobs()->Get(id)->offset();
 }
 
+bool PlanImage::locate(const char *bytes, int &descriptor, uint64_t &offset) const {
+  if (copy || bytes < data || bytes >= data + size)
+    return false;
+  descriptor = file.descriptor();
+  offset = static_cast<uint64_t>(bytes - data);
+  return true;
+}
+
 Status PlanImage::checkBlob(uint32_t id) const {
   const plan::Blob &blob = *root->blobs()->Get(id);
   if (xxh64(blobData(id), blob.size()) == blob.hash())

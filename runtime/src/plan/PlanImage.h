@@ -35,6 +35,8 @@ public:
   /// Bytes of a blob (mapped, 4096-aligned in files).
   const char *blobData(uint32_t id) const;
   uint64_t blobSize(uint32_t id) const { return root->blobs()->Get(id)->size(); }
+  /// Where bytes of a blob lie in the plan's file; false for a plan in memory.
+  bool locate(const char *bytes, int &descriptor, uint64_t &offset) const;
   /// Compares the blob's bytes with its hash.
   Status checkBlob(uint32_t id) const;
 

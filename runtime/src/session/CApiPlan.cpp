@@ -36,6 +36,13 @@ gpucc_rt_status *gpucc_rt_plan_open(const char *path, gpucc_rt_plan **plan) {
   });
 }
 
+gpucc_rt_status *gpucc_rt_plan_pack(const char *path) {
+  return guarded([&]() -> Status {
+    GPUCC_RT_REQUIRE_ARGUMENT(path);
+    return packPlan(path);
+  });
+}
+
 gpucc_rt_status *gpucc_rt_plan_from_memory(const void *bytes, uint64_t size, const char *folder,
                                            gpucc_rt_plan **plan) {
   return guarded([&]() -> Status {

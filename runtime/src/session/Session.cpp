@@ -49,6 +49,7 @@ Status Session::open(const SessionOptions &options) {
   driverOptions.ranksOnMachine = static_cast<int>(index.ranks());
   driverOptions.device = static_cast<int>(options.device);
   driverOptions.noGraphs = options.noGraphs;
+  driverOptions.packed = options.packed;
   GPUCC_RT_TRY(createDriver(driverName, driverOptions, driver));
   return driver->check(*plan);
 }
@@ -81,7 +82,12 @@ Status Session::connect() {
 Status Session::loadInitialValues(bool verify) {
   return loadWeights(*plan, rank, verify,
                      [&](uint32_t arena, uint64_t offset, const char *data, uint64_t bytes) {
-                       return driver->upload(arenas[arena] + offset, data, bytes);
+                       int file;
+                       uint64_t at;
+                       char *place = arenas[arena] + offset;
+                       if (plan->locate(data, file, at) && driver->map(place, file, at, bytes))
+                         return Status();
+                       return driver->upload(place, data, bytes);
                      });
 }
 

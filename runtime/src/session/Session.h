@@ -3,7 +3,8 @@
 //
 // What the C API's gpucc_rt_session_* functions do; gpucc_rt.h says it from the outside. Files:
 // Session.cpp (prepare, profiles, execution), SessionTensors.cpp (reading and writing tensors,
-// taps), Gather.cpp (from all ranks), State.cpp (save and load).
+// taps), Gather.cpp (from all ranks), State.cpp (save and load), PackPlan.cpp (packed
+// weights into the file).
 //
 //===--------------------------------------------------------------------------------------------===//
 #ifndef GPUCC_RT_SESSION_SESSION_H
@@ -24,6 +25,7 @@ struct SessionOptions {
   std::shared_ptr<World> world;
   uint32_t threads = 0, device = 0, profile = 0;
   bool noGraphs = false, verifyWeights = false;
+  std::vector<PackedOperand> *packed = nullptr; ///< see DriverOptions
 };
 
 /// The part of a tensor on this rank, under one profile.
@@ -125,6 +127,9 @@ Status gather(const std::vector<Session *> &sessions, const std::string &name, v
 Status saveState(const std::vector<Session *> &sessions, const std::string &path,
                  const std::map<std::string, std::string> &metadata);
 Status loadState(Session &session, const std::string &path);
+
+/// PackPlan.cpp: writes the plan file anew with its constant operands packed for this CPU.
+Status packPlan(const std::string &path);
 
 } // namespace gpucc::rt
 

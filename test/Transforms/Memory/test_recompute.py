@@ -44,7 +44,8 @@ def model(name, folder):
 
 def compile_model(run, path, out, budget=None):
     """The plan, and per step (of each stage) what was recomputed."""
-    command = [GPUCC, "compile", path, "--train", "--lr", "1e-2", "--momentum", "0.9",
+    momentum = [] if "adamw" in RUNS[run]["flags"] else ["--momentum", "0.9"]
+    command = [GPUCC, "compile", path, "--train", "--lr", "1e-2", *momentum,
                "--profile", RUNS[run]["profile"], *RUNS[run]["flags"]]
     if budget:
         command += ["--memory-budget", budget]
