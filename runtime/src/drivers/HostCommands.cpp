@@ -15,8 +15,9 @@ public:
       : kernel(kernel), programs(programs), grain(grain), threads(threads), rank(rank) {}
 
   void addView(Place place) {
-    arguments.push_back({place, nullptr, true});
-    values.push_back(nullptr);
+    if (!place.isFixed())
+      changing.push_back({values.size(), place, nullptr});
+    values.push_back(place.isFixed() ? place.fixed() : nullptr);
   }
   void addScalar(int64_t bits, const plan::RankValue *value) {
     // A value that no slot changes is computed once.
@@ -24,17 +25,22 @@ public:
       bits = rank->evaluate(value, 0);
       value = nullptr;
     }
-    arguments.push_back({Place(), value, false});
+    if (value)
+      changing.push_back({values.size(), Place(), value});
     values.push_back(reinterpret_cast<void *>(bits));
   }
+  /// After the last argument.
+  void finish() {
+    call = {kernel, values.data(), programs};
+    isDirect = changing.empty() && programs > 0 && !usesPool();
+  }
+  const DirectCall *direct() const override { return isDirect ? &call : nullptr; }
+  bool usesPool() const override { return partsOf(programs, grain, threads) > 1; }
 
   Status run(const Run &run, uint32_t slot) override {
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i].isView)
-        values[i] = arguments[i].place.at(run, slot);
-      else if (arguments[i].value)
-        values[i] = reinterpret_cast<void *>(rank->evaluate(arguments[i].value, slot));
-    }
+    for (const Argument &a : changing)
+      values[a.index] = a.value ? reinterpret_cast<void *>(rank->evaluate(a.value, slot))
+                                : a.place.at(run, slot);
     void **data = values.data();
     HostKernel function = kernel;
     parallelFor(programs, grain, threads,
@@ -44,16 +50,18 @@ public:
 
 private:
   struct Argument {
+    size_t index;
     Place place;
-    const plan::RankValue *value;
-    bool isView;
+    const plan::RankValue *value; ///< null: a view
   };
   HostKernel kernel;
   int64_t programs, grain;
   int threads;
   const RankContext *rank;
-  std::vector<Argument> arguments;
+  std::vector<Argument> changing; ///< what slots and bindings move
   std::vector<void *> values; ///< what the kernel receives; one run at a time uses it
+  DirectCall call = {};
+  bool isDirect = false;
 };
 
 class CopyCommand : public HostCommand {
@@ -135,6 +143,7 @@ Status gpucc::rt::makeLaunch(const HostContext &context, const plan::Launch &lau
       else
         result->addScalar(argument->scalar(), argument->value());
     }
+  result->finish();
   command = std::move(result);
   return {};
 }

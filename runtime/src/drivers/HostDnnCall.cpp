@@ -176,14 +176,11 @@ std::optional<memory> DnnCall::packedInPlan(const DnnOperand &operand, const mem
               std::memcmp(blob.format()->data(), &wanted.data, sizeof(wanted.data)) == 0;
   if (same)
     return memory(wanted, dnnEngine, const_cast<char *>(program.plan->blobData(id)));
-  std::string warning =
+  program.warnings->push_back(
       concat("packed weights again: the plan has them for ",
              blob.library() ? blob.library()->c_str() : "?", " on ",
              blob.arch() ? blob.arch()->c_str() : "?", ", this is ", onednnVersion(), " on ",
-             onednnIsa(), "; gpucc-run --pack puts them into the plan");
-  auto &said = *program.warnings; // of all operands of the plan, once
-  if (std::find(said.begin(), said.end(), warning) == said.end())
-    said.push_back(std::move(warning));
+             onednnIsa(), "; gpucc-run --pack puts them into the plan"));
   return std::nullopt;
 }
 

@@ -39,6 +39,7 @@ public:
   explicit DnnCall(const HostContext &context);
 
   Status run(const Run &run, uint32_t slot) override;
+  bool usesPool() const override { return true; }
 
   void setPrimitive(dnnl::primitive made) { main.primitive = std::move(made); }
   /// Gives the primitive an operand in the layout `wanted`. `accumulates`: its old contents count.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 using namespace gpucc::rt;
 
@@ -60,6 +61,10 @@ Status HostExecutable::prepare(HostImages &images, PackedWeights &packed,
       }
       if (status)
         return fail(std::move(status), entry);
+      if (entry.command) {
+        entry.direct = entry.command->direct();
+        usesPool = usesPool || entry.command->usesPool();
+      }
       segments[s].push_back(std::move(entry));
     }
   }
@@ -213,12 +218,19 @@ Status HostExecutable::drain(const Run &run) {
 }
 
 Status HostExecutable::submit(const Run &run) {
-  ThreadCountScope scope(threads);
+  std::optional<ThreadCountScope> scope;
+  if (usesPool)
+    scope.emplace(threads);
   if (!run.script->steps())
     return {};
   Status status;
+  bool watched = hasCollectives || run.trace || run.taps;
   for (const plan::Step *step : *run.script->steps()) {
     for (const Entry &entry : segments[step->segment()]) {
+      if (entry.direct && !watched) {
+        entry.direct->kernel(entry.direct->arguments, 0, entry.direct->programs);
+        continue;
+      }
       // Without collectives list order satisfies every event.
       status =
           hasCollectives ? issue(run, entry, step->slot()) : runEntry(run, entry, step->slot());

@@ -27,6 +27,9 @@ namespace gpucc::rt {
 class Place {
 public:
   Place() = default;
+  /// Never moves: not bindable, one slot.
+  bool isFixed() const { return !bindable && slots == 1; }
+  char *fixed() const { return base; }
   Place(const AddressTable &addresses, const plan::View &view);
   char *at(const Run &run, uint32_t slot) const {
     char *start =
@@ -41,11 +44,22 @@ private:
   bool bindable = false;
 };
 
+/// A launch of which nothing changes from run to run, in one part.
+struct DirectCall {
+  HostKernel kernel;
+  void **arguments;
+  int64_t programs;
+};
+
 /// A command that completes before run() returns.
 class HostCommand {
 public:
   virtual ~HostCommand() = default;
   virtual Status run(const Run &run, uint32_t slot) = 0;
+  /// Instead of run(), when that is such a launch; else null. As long as the command lives.
+  virtual const DirectCall *direct() const { return nullptr; }
+  /// Whether run() may use the thread pool.
+  virtual bool usesPool() const { return false; }
 };
 
 /// Packed weights of a session, by layout and address: shared by profiles and by calls with equal
@@ -82,6 +96,7 @@ private:
     const plan::Command *source;
     std::unique_ptr<HostCommand> command; ///< null for collectives and events
     uint32_t segment, index;
+    const DirectCall *direct = nullptr;
   };
   struct Pending {
     const Entry *entry;
@@ -107,7 +122,7 @@ private:
 
   ProgramContext context;
   int threads;
-  bool hasCollectives = false;
+  bool hasCollectives = false, usesPool = false;
   std::vector<std::vector<Entry>> segments;
   std::vector<StreamState> streams;
   std::vector<uint64_t> recordsIssued, recordsDone; ///< per event

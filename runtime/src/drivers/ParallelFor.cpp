@@ -36,7 +36,7 @@ void runPart(void *data) {
 
 void gpucc::rt::parallelFor(int64_t count, int64_t grain, int threads,
                             void (*body)(void *, int64_t, int64_t), void *context) {
-  int64_t parts = std::min<int64_t>(threads, count / std::max<int64_t>(grain, 1));
+  int64_t parts = partsOf(count, grain, threads);
   if (parts <= 1) {
     if (count > 0)
       body(context, 0, count);

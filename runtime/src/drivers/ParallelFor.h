@@ -10,9 +10,15 @@
 #ifndef GPUCC_RT_DRIVERS_PARALLELFOR_H
 #define GPUCC_RT_DRIVERS_PARALLELFOR_H
 
+#include <algorithm>
 #include <cstdint>
 
 namespace gpucc::rt {
+
+/// Into how many ranges parallelFor cuts.
+inline int64_t partsOf(int64_t count, int64_t grain, int threads) {
+  return std::min<int64_t>(threads, count / std::max<int64_t>(grain, 1));
+}
 
 /// Calls body(context, begin, end) on ranges that cover [0, count) once; at least `grain` items per
 /// thread.

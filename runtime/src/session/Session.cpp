@@ -153,7 +153,7 @@ Status Session::keepError(Status status) {
 
 const plan::Script *Session::findScript() const {
   for (const plan::Script *script : *current().program->scripts())
-    if (script->name()->str() == scriptName)
+    if (script->name()->string_view() == scriptName)
       return script;
   return nullptr;
 }

@@ -24,6 +24,8 @@ void Worker::post(std::function<Status()> job) {
 }
 
 Status Worker::wait() {
+  if (!thread.joinable())
+    return {}; // nothing was ever posted
   std::unique_lock lock(mutex);
   idle.wait(lock, [&] { return jobs.empty() && !busy; });
   return std::exchange(error, Status());
