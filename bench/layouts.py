@@ -23,16 +23,17 @@ MODELS = [(r"llama.?3.*8b", "llama-3-8b"), (r"llama.?3.*70b", "llama-3-70b"), (r
           (r"gpt-177b", "gpt-177b-mcore"), (r"gpt-462b", "gpt-462b-mcore"), (r"gpt-70b", "gpt-70b-mcore")]
 MACHINES = [("GB300", "gb300-nvl72"), ("GB200", "gb200-nvl72"), ("B300", "b300"), ("B200", "b200"), ("H800", "h800"),
             ("H200", "h200"), ("H100", "h100"), ("A100", "a100-80gb")]
-# The rows the issue names: model, machine, gpus, batch, published mesh (tp, cp, ep, pp, dp), recipe.
+# The rows the issue names: model, machine, gpus, batch, published mesh (tp, cp, ep, pp, dp), recipe, stack.
+# A layout is published for a stack: only what that stack runs (gpucc plan --stack) is compared.
 NAMED = [
     # Megatron-LM runs of 175B use TP 8 and PP 8 (selective-recomputation paper, Table 3; MegaScale)
-    ("gpt-3-175b", "a100-80gb", 1024, 1536, 2048, (8, 1, 1, 8, 16), "f16,flash-attention=off"),
-    ("llama-3-405b", "h100", 16384, 2048, 8192, (8, 1, 1, 16, 128), "bf16,overlap-tensor=on"),
-    ("deepseek-v3", "h800", 2048, 15360, 4096, (1, 1, 64, 16, 128), "f8,overlap-experts=on,experts-once=on"),
+    ("gpt-3-175b", "a100-80gb", 1024, 1536, 2048, (8, 1, 1, 8, 16), "f16,flash-attention=off", "megatron-2022"),
+    ("llama-3-405b", "h100", 16384, 2048, 8192, (8, 1, 1, 16, 128), "bf16,overlap-tensor=on", "any"),
+    ("deepseek-v3", "h800", 2048, 15360, 4096, (1, 1, 64, 16, 128), "f8,overlap-experts=on,experts-once=on", "any"),
     # Megatron-Core MoE, best practice for Mixtral 8x7B
-    ("mixtral-8x7b", "h100", 64, 256, 4096, (1, 1, 8, 4, 16), "bf16"),
+    ("mixtral-8x7b", "h100", 64, 256, 4096, (1, 1, 8, 4, 16), "bf16", "megatron"),
     # NeMo recipe of Llama 3 8B: data parallel with CP 2 on a node, more nodes by data parallelism
-    ("llama-3-8b", "h100", 64, 512, 8192, (1, 2, 1, 1, 32), "bf16"),
+    ("llama-3-8b", "h100", 64, 512, 8192, (1, 2, 1, 1, 32), "bf16", "megatron"),
 ]
 
 
@@ -44,7 +45,7 @@ def number(text):
 
 
 def published(path, source):
-    """Distinct (workload, machine, gpus, batch, sequence, mesh, recipe)."""
+    """Distinct (workload, machine, gpus, batch, sequence, mesh, recipe, stack)."""
     seen = {}
     for row in csv.DictReader(open(path)):
         if not re.search(source, row["source"]) or "LoRA" in row["model"] or "truncated" in row["model"]:
@@ -66,7 +67,8 @@ def published(path, source):
             recipe += ",experts-once=on,cuda-graphs=" + ("on" if machine.startswith("gb") else "off")
         if model in ("gpt-3-175b",) and row["source"].startswith("Megatron-LM SC'21") and pp == 1:
             continue  # the ZeRO-3 rows are there to lose
-        key = (model, machine, gpus, batch, sequence, (tp, cp, ep, pp, dp), recipe)
+        stack = "megatron-2022" if megatron2021 else "any" if "Herd" in row["source"] else "megatron"
+        key = (model, machine, gpus, batch, sequence, (tp, cp, ep, pp, dp), recipe, stack)
         seen.setdefault(key, row["source"])
     return list(seen.items())
 
@@ -75,9 +77,9 @@ class Refused(Exception):
     pass
 
 
-def plan(gpucc, model, machine, gpus, batch, sequence, pins):
+def plan(gpucc, model, machine, gpus, batch, sequence, pins, stack):
     command = [gpucc, "plan", "-w", model, "-m", machine, "-n", str(gpus), "-b", str(batch), "-s", str(sequence),
-               "--no-reasons", "--quiet", "--json", "-", "--pin", pins]
+               "--no-reasons", "--quiet", "--json", "-", "--pin", pins, "--stack", stack]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise Refused(done.stderr.strip()[:160])
@@ -90,14 +92,14 @@ def mesh(choice):
 
 
 def judge(gpucc, key):
-    model, machine, gpus, batch, sequence, wanted, recipe = key
+    model, machine, gpus, batch, sequence, wanted, recipe, stack = key
     pins = ",".join("recipe." + ("precision=" + p if "=" not in p else p) for p in recipe.split(","))
-    free = plan(gpucc, model, machine, gpus, batch, sequence, pins)
+    free = plan(gpucc, model, machine, gpus, batch, sequence, pins, stack)
     ranked = [mesh(free["best"])] + [mesh(c) for c in free["next"]]
     place = ranked.index(wanted) + 1 if wanted in ranked else 0
     degrees = dict(zip(("tp", "cp", "ep", "pp", "dp"), wanted))
     theirs = plan(gpucc, model, machine, gpus, batch, sequence,
-                  pins + "".join(f",{k}={v}" for k, v in degrees.items()))
+                  pins + "".join(f",{k}={v}" for k, v in degrees.items()), stack)
     slower = theirs["best"]["step_seconds"] / free["best"]["step_seconds"] - 1
     return place, slower, free["best"]["layout"], theirs["best"]["layout"]
 

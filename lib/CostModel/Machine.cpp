@@ -23,7 +23,8 @@ double DeviceKind::matrixPeak(DType type) const {
 }
 
 std::vector<NodeGroup> Machine::groups() const {
-  std::vector<NodeGroup> all = {{device, devicesPerNode, nodes, numa, nics, intra, pricePerHour}};
+  std::vector<NodeGroup> all = {
+      {device, devicesPerNode, tray, nodes, numa, nics, intra, pricePerHour}};
   all.insert(all.end(), moreNodes.begin(), moreNodes.end());
   return all;
 }
@@ -35,12 +36,28 @@ int Machine::numDevices() const {
   return count;
 }
 
+double Machine::pricePerHourOf(int64_t ranks) const {
+  double sum = 0;
+  for (const NodeGroup &group : groups()) {
+    int64_t here = std::min<int64_t>(ranks, int64_t(group.devicesPerNode) * group.nodes);
+    if (here > 0 && group.pricePerHour <= 0)
+      return 0;
+    sum += group.pricePerHour * static_cast<double>(here);
+    ranks -= here;
+  }
+  return sum;
+}
+
 std::string Machine::check() const {
   for (const NodeGroup &group : groups()) {
     if (group.device.peak.empty())
       return "device.peak: no rate is given; name at least f32";
     if (group.devicesPerNode < 1 || group.nodes < 1)
       return "node.devices and nodes must be at least 1";
+    if (group.tray > 0 && group.devicesPerNode % group.tray != 0)
+      return "node.tray: " + std::to_string(group.tray) +
+             " is no divisor of node.devices = " + std::to_string(group.devicesPerNode) +
+             "; a node is a whole number of trays";
     if (group.device.memoryBandwidth <= 0)
       return "device.memory-bandwidth must be more than 0";
   }
@@ -110,7 +127,10 @@ public:
   void group(const NodeGroup &g, const std::string &pad) {
     device(g.device, pad);
     out << pad << "node: {devices: " << g.devicesPerNode << ", numa: " << g.numa
-        << ", nics: " << g.nics << "}\n"
+        << ", nics: " << g.nics;
+    if (g.tray > 0)
+      out << ", tray: " << g.tray;
+    out << "}\n"
         << pad << "nodes: " << g.nodes << "\n"
         << pad << "price-per-hour: " << g.pricePerHour << "\n";
   }

@@ -98,9 +98,10 @@ LinkClass readLink(YamlReader &reader, const YAML::Node &links, const std::strin
 
 void readCounts(YamlReader &reader, const YAML::Node &parent, NodeGroup &g) {
   YAML::Node node = reader.map(parent, "", "node", true);
-  reader.onlyKeys(node, "node", {"devices", "numa", "nics"});
+  reader.onlyKeys(node, "node", {"devices", "tray", "numa", "nics"});
   g.devicesPerNode =
       static_cast<int>(reader.integer(node, "node", "devices", std::nullopt, 1, 100000));
+  g.tray = static_cast<int>(reader.integer(node, "node", "tray", 0, 0, 100000));
   g.numa = static_cast<int>(reader.integer(node, "node", "numa", 1, 1, 1024));
   g.nics = static_cast<int>(reader.integer(node, "node", "nics", 0, 0, 1024));
   g.nodes = static_cast<int>(reader.integer(parent, "", "nodes", 1, 1, 1000000));
@@ -165,6 +166,7 @@ Machine readMachine(YamlReader &reader, const YAML::Node &root) {
   m.device = readDevice(reader, root);
   readCounts(reader, root, first);
   m.devicesPerNode = first.devicesPerNode;
+  m.tray = first.tray;
   m.nodes = first.nodes;
   m.numa = first.numa;
   m.nics = first.nics;
@@ -221,6 +223,15 @@ MachineOrError parseMachine(const std::string &text, const std::string &origin) 
   return machine;
 }
 
+/// The fewest nodes that give `gpus` devices in equal whole trays; 0: no number of nodes does.
+static int nodesOfTrays(const Machine &m, int gpus) {
+  int first = (gpus + m.devicesPerNode - 1) / m.devicesPerNode;
+  for (int n = first; m.tray > 0 && n <= gpus / m.tray; ++n)
+    if (gpus % n == 0 && gpus / n % m.tray == 0)
+      return n;
+  return 0;
+}
+
 /// As many nodes as `gpus` devices need, or a part of one node.
 static std::string scaleTo(Machine &m, int gpus) {
   if (m.mixed())
@@ -233,9 +244,15 @@ static std::string scaleTo(Machine &m, int gpus) {
     m.nodes = 1;
     return "";
   }
+  if (int nodes = gpus % m.devicesPerNode ? nodesOfTrays(m, gpus) : 0) {
+    m.devicesPerNode = gpus / nodes;
+    m.nodes = nodes;
+    return "";
+  }
   if (gpus % m.devicesPerNode != 0)
     return "--gpus: found " + std::to_string(gpus) + ", allowed fewer than " +
            std::to_string(m.devicesPerNode) + " or a multiple of it (whole nodes of " + m.name +
+           (m.tray > 0 ? ", or equal trays of " + std::to_string(m.tray) + " of each" : "") +
            "); ask for " + std::to_string((gpus / m.devicesPerNode + 1) * m.devicesPerNode);
   m.nodes = gpus / m.devicesPerNode;
   return "";

@@ -117,7 +117,8 @@ std::optional<Pins> Pins::parse(const std::string &text, std::string &error) {
     else {
       error = "pin '" + part +
               "' is none of: dp=N, tp=N, pp=N, sp=on|off, zero=0|1, "
-              "schedule=gpipe|1f1b, micro-batches=N; choose from these";
+              "schedule=gpipe|1f1b, micro-batches=N; choose from these (cp, ep, micro-batch, recompute and "
+              "the other keys of layout.yaml are pins of gpucc plan and gpucc simulate)";
       return std::nullopt;
     }
     if (!ok)

@@ -30,6 +30,14 @@ nlohmann::ordered_json toJson(const Choice &c) {
 
 } // namespace
 
+Price priceOf(const SearchProblem &problem, const Choice &choice) {
+  Price price;
+  price.step = problem.machine.pricePerHourOf(problem.numRanks()) / 3600 * choice.cost.seconds;
+  price.millionTokens =
+      price.step * 1e6 / static_cast<double>(choice.layout.globalBatch * problem.workload.sequence);
+  return price;
+}
+
 std::string explainText(const SearchProblem &problem, const SearchResult &result) {
   if (!result.error.empty())
     return "no layout: " + result.error + "\n";
@@ -39,6 +47,8 @@ std::string explainText(const SearchProblem &problem, const SearchResult &result
   print(out, "step    %.4g s, %.5g tokens/s per GPU, MFU %.1f %%, %.1f of %.1f GiB\n",
         best.cost.seconds, tokensPerGpu(best), 100 * best.cost.mfu,
         best.cost.fullestMemory().total() / gib, best.cost.memoryLimit / gib);
+  if (Price price = priceOf(problem, best); price.step > 0)
+    print(out, "price   %.4g per step, %.4g per million tokens\n", price.step, price.millionTokens);
   if (result.proved)
     print(out,
           "bound   proved: no layout of the space is faster (%lld meshes, %lld opened, %lld "
@@ -83,6 +93,10 @@ std::string explainJson(const SearchProblem &problem, const SearchResult &result
     return out.dump(2) + "\n";
   }
   out["best"] = toJson(result.best);
+  if (Price price = priceOf(problem, result.best); price.step > 0) {
+    out["best"]["price_per_step"] = price.step;
+    out["best"]["price_per_million_tokens"] = price.millionTokens;
+  }
   out["lower_bound_seconds"] = result.lowerBound;
   out["gap"] = result.gap;
   out["proved"] = result.proved;

@@ -124,12 +124,16 @@ private:
   double guessOf(const Layout &mesh, Layout &layout) {
     ChunkCache chunks(cache, problem.machine);
     Layout l = mesh;
-    if (!problem.pinned.count("zero"))
-      l.zeroStage = l.dp * l.cp > 1 ? 1 : 0;
+    for (int stage : {1, 0, 2, 3}) {
+      if (!problem.pinned.count("zero"))
+        l.zeroStage = l.dp * l.cp > 1 ? stage : 0;
+      if (accepted(l))
+        break;
+    }
     balanceStages(cache, problem, l);
-    if (problem.accept && !problem.accept(l))
+    if (!accepted(l))
       return 1e300;
-    for (const std::vector<Layout> &chain : recomputations(problem, l))
+    for (const std::vector<Layout> &chain : chainsOf(l))
       for (const Layout *choice : {&chain.front(), &chain[chain.size() / 2], &chain.back()}) {
         if (!fits(memoryOf(*choice, chunks)))
           continue;
@@ -194,6 +198,19 @@ private:
     return simulate::stepBound(cache, problem.machine, l, &chunks.get(l));
   }
 
+  bool accepted(const Layout &l) const { return !problem.accept || problem.accept(l); }
+
+  /// The chains of recomputation, of what is accepted.
+  std::vector<std::vector<Layout>> chainsOf(const Layout &variant) const {
+    std::vector<std::vector<Layout>> result;
+    for (std::vector<Layout> &chain : recomputations(problem, variant)) {
+      std::erase_if(chain, [&](const Layout &l) { return !accepted(l); });
+      if (!chain.empty())
+        result.push_back(std::move(chain));
+    }
+    return result;
+  }
+
   void openMesh(Open &mesh) {
     if (mesh.opened)
       return;
@@ -203,7 +220,7 @@ private:
     best.cost.seconds = 1e300;
     ChunkCache chunks(cache, problem.machine);
     for (Layout variant : variants(problem, mesh.mesh)) {
-      if (problem.accept && !problem.accept(variant))
+      if (!accepted(variant))
         continue;
       balanceStages(cache, problem, variant);
       double limit = std::min(best.cost.seconds, worstToKeep());
@@ -216,7 +233,7 @@ private:
 
   /// The least recomputation of each chain that fits, by bisection, then its time.
   void tryVariant(const Layout &variant, double limit, ChunkCache &chunks, Choice &best) {
-    for (const std::vector<Layout> &chain : recomputations(problem, variant)) {
+    for (const std::vector<Layout> &chain : chainsOf(variant)) {
       size_t low = 0, high = chain.size() - 1;
       StepCost memory = memoryOf(chain[high], chunks);
       noteTightest(chain[high], memory);
@@ -290,6 +307,7 @@ private:
   void finish() {
     if (answers.empty()) {
       result.error = nothingFits();
+      result.tooLarge = true;
       return;
     }
     // Long pipelines were continued in a line: the answers themselves are timed in full.
@@ -309,6 +327,7 @@ private:
     answers = std::move(exact);
     if (answers.empty()) {
       result.error = nothingFits();
+      result.tooLarge = true;
       return;
     }
     result.best = answers.front();
@@ -332,7 +351,7 @@ private:
 
   std::string nothingPossible() const {
     Layout l = problem.base;
-    std::string rule = checkLayout(problem.workload, l, problem.numRanks());
+    std::string rule = explainLayout(problem.workload, l, problem.numRanks());
     return "no layout of " + std::to_string(problem.numRanks()) +
            " GPUs is possible with global batch " + std::to_string(problem.base.globalBatch) +
            (rule.empty() ? "" : " and these pins: " + rule);

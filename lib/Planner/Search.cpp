@@ -139,11 +139,10 @@ private:
   /// Few op choices in all: look at every one. False: too many.
   bool tryAll(const Candidate &c, const LayoutProblem &layout, Considered &item,
               std::vector<int> &choice) {
-    constexpr double most = 1 << 18;
     double count = 1;
     for (const LayoutNode &node : layout.nodes)
       count *= static_cast<double>(std::max<size_t>(1, node.seconds.size()));
-    if (count > most)
+    if (count > static_cast<double>(p.lookAtAll))
       return false;
     std::vector<int> next(layout.nodes.size(), 0);
     for (size_t k = 0; k < next.size();) {
@@ -323,9 +322,10 @@ private:
     const Considered &least = result.rejected.front();
     auto [part, bytes] = largestPart(least.cost.memory);
     return "no layout fits: the leanest (" + least.candidate.dump() + ") needs " +
-           bytesText(least.cost.memory.total()) + " per rank, allowed " + bytesText(p.memoryPerRank()) +
-           "; the largest part is " + part + " with " + bytesText(bytes) +
-           "; use more ranks, a smaller batch, or free the pins (" + dump(p.pins) + ")";
+           bytesText(least.cost.memory.total()) + " per rank, allowed " +
+           bytesText(p.memoryPerRank()) + "; the largest part is " + part + " with " +
+           bytesText(bytes) + "; use more ranks, a smaller batch, or free the pins (" +
+           dump(p.pins) + ")";
   }
 
   std::string reasonFor(const Considered &item) const {
@@ -334,8 +334,8 @@ private:
     const LayoutCost &a = item.cost, &b = result.cost;
     if (!a.fits) {
       auto [part, bytes] = largestPart(a.memory);
-      return "needs " + bytesText(a.memory.total()) + " of " + bytesText(p.memoryPerRank()) + ", most of it " +
-             part + " (" + bytesText(bytes) + ")";
+      return "needs " + bytesText(a.memory.total()) + " of " + bytesText(p.memoryPerRank()) +
+             ", most of it " + part + " (" + bytesText(bytes) + ")";
     }
     char percent[32];
     std::snprintf(percent, sizeof percent, "%.1f %%", 100 * (a.seconds / b.seconds - 1));

@@ -9,8 +9,8 @@
 //       matrix products      3.634 s  62.0 %
 //
 //===----------------------------------------------------------------------===//
-#include "gpucc/Facts/Text.h"
 #include "gpucc/CostModel/Collectives.h"
+#include "gpucc/Facts/Text.h"
 #include "gpucc/Simulate/Simulate.h"
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -62,10 +62,6 @@ std::vector<Holding> holdings(const cost::RankMemory &m) {
           {"context", "CUDA context", m.context}};
 }
 
-double pricePerHour(const cost::Machine &machine, int64_t ranks) {
-  return machine.pricePerHour * static_cast<double>(ranks);
-}
-
 } // namespace
 
 std::string reportText(const cost::Machine &machine, const Workload &w, const Layout &l,
@@ -102,9 +98,9 @@ std::string reportText(const cost::Machine &machine, const Workload &w, const La
   if (s.checkpointEvery > 0)
     print(out, "failures: checkpoint every %.0f s, %.1f %% of the time trains\n", s.checkpointEvery,
           100 * s.goodput);
-  if (machine.pricePerHour > 0)
-    print(out, "price    %.2f per hour, %.2f per billion tokens\n", pricePerHour(machine, s.ranks),
-          pricePerHour(machine, s.ranks) / 3600 * s.seconds / tokens * 1e9 / s.goodput);
+  if (double hour = machine.pricePerHourOf(s.ranks); hour > 0)
+    print(out, "price    %.2f per hour, %.4g per step, %.4g per million tokens\n", hour,
+          hour / 3600 * s.seconds / s.goodput, hour / 3600 * s.seconds / tokens * 1e6 / s.goodput);
   print(out, "simulated %lld of %lld ranks (the others are alike), %lld events\n",
         static_cast<long long>(s.simulated), static_cast<long long>(s.ranks),
         static_cast<long long>(s.events));
@@ -141,8 +137,11 @@ std::string reportJson(const cost::Machine &machine, const Workload &w, const La
   }
   out["straggler_slowdown"] = s.slowdown;
   out["goodput"] = s.goodput;
-  if (machine.pricePerHour > 0)
-    out["price_per_hour"] = pricePerHour(machine, s.ranks);
+  if (double hour = machine.pricePerHourOf(s.ranks); hour > 0) {
+    out["price_per_hour"] = hour;
+    out["price_per_step"] = hour / 3600 * s.seconds / s.goodput;
+    out["price_per_million_tokens"] = hour / 3600 * s.seconds / tokens * 1e6 / s.goodput;
+  }
   out["simulated_ranks"] = s.simulated;
   out["events"] = s.events;
   return out.dump(2) + "\n";

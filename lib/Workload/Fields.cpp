@@ -56,7 +56,9 @@ std::string unknownKey(const std::vector<Field> &fields, const std::string &path
       path.size() > leaf(path).size() ? path.substr(0, path.size() - leaf(path).size()) : "";
   std::vector<std::string> siblings;
   std::string nearest;
-  size_t best = 4;
+  // A slip of the finger, not another word: one letter of a short key, two of a longer one (letters
+  // that changed places count as two).
+  size_t letters = leaf(path).size(), best = letters < 5 ? 2 : letters < 9 ? 3 : 4;
   for (const Field &field : fields) {
     if (field.path.compare(0, parent.size(), parent) == 0) {
       std::string rest = field.path.substr(parent.size());

@@ -224,10 +224,22 @@ std::string applyPins(const std::string &text, Layout &layout, std::vector<std::
     size_t equals = pair.find('=');
     if (equals == std::string::npos)
       return "--pin: found '" + pair + "', allowed key=value pairs; write e.g. tp=8,pp=4";
-    std::string problem = setField(fields, pair.substr(0, equals), pair.substr(equals + 1));
+    std::string key = pair.substr(0, equals);
+    if (key == "micro-batches") // the vocabulary of gpucc compile
+      return "--pin micro-batches: found a count of micro-batches, which `gpucc compile` pins; "
+             "here "
+             "write their size and the batch: micro-batch=1,global-batch=64 (the count is "
+             "global-batch / (dp * micro-batch))";
+    if (std::find(keys.begin(), keys.end(), key) != keys.end())
+      return "--pin " + key + ": found the key twice, allowed once; remove one of them";
+    std::string problem = setField(fields, key, pair.substr(equals + 1));
+    if (size_t example = problem.find("; write e.g. "); example != std::string::npos && key == "dp")
+      problem = problem.substr(0, example) +
+                "; leave the key out: dp takes the GPUs that the other "
+                "degrees leave";
     if (!problem.empty())
       return "--pin " + problem;
-    keys.push_back(pair.substr(0, equals));
+    keys.push_back(key);
     at = end + 1;
   }
   return "";

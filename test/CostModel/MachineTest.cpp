@@ -35,6 +35,45 @@ TEST(Machine, BuiltinsHaveTheDatasheetNumbers) {
   EXPECT_EQ(builtin("h100-8x4").numDevices(), 32);
 }
 
+/// Racks of 72 in trays of four: a job takes equal whole trays of the fewest racks that allow it.
+TEST(Machine, JobsTakeEqualTraysOfRacks) {
+  struct Row {
+    int gpus, perRack, racks;
+  };
+  for (Row row : {Row{8, 8, 1},
+                  {64, 64, 1},
+                  {72, 72, 1},
+                  {144, 72, 2},
+                  {128, 64, 2},
+                  {256, 64, 4},
+                  {512, 64, 8},
+                  {100, 20, 5},
+                  {576, 72, 8}}) {
+    MachineOrError m = loadMachine("gb200-nvl72", row.gpus);
+    ASSERT_TRUE(std::holds_alternative<Machine>(m)) << std::get<std::string>(m);
+    EXPECT_EQ(std::get<Machine>(m).devicesPerNode, row.perRack) << row.gpus;
+    EXPECT_EQ(std::get<Machine>(m).nodes, row.racks) << row.gpus;
+  }
+  MachineOrError odd = loadMachine("gb200-nvl72", 74); // no whole trays
+  ASSERT_TRUE(std::holds_alternative<std::string>(odd));
+  EXPECT_NE(std::get<std::string>(odd).find("equal trays of 4"), std::string::npos);
+  EXPECT_TRUE(std::holds_alternative<std::string>(loadMachine("h100", 12)));
+}
+
+/// 16 devices at 2 and 16 at 0.5 an hour; a group without a price leaves the sum unknown.
+TEST(Machine, PricesAddUpOverGroups) {
+  Machine m = std::get<Machine>(loadMachine("a100-80gb", 16));
+  EXPECT_EQ(m.pricePerHourOf(16), 0);
+  m.pricePerHour = 2;
+  NodeGroup more = std::get<Machine>(loadMachine("v100", 16)).groups().front();
+  m.moreNodes = {more};
+  EXPECT_EQ(m.pricePerHourOf(16), 32);
+  EXPECT_EQ(m.pricePerHourOf(32), 0);
+  m.moreNodes.front().pricePerHour = 0.5;
+  EXPECT_EQ(m.pricePerHourOf(32), 40);
+  EXPECT_EQ(m.pricePerHourOf(24), 36);
+}
+
 TEST(Machine, TypesWithoutAUnitUseTheNextWiderOne) {
   EXPECT_DOUBLE_EQ(builtin("v100-8").device.matrixPeak(DType::BF16), 15.7e12);
   EXPECT_DOUBLE_EQ(builtin("a100-80gb-8").device.matrixPeak(DType::F8E4M3), 312e12);

@@ -104,6 +104,31 @@ TEST(LayoutSearch, PinsAreKept) {
   }
 }
 
+// A stack's answer is one that the stack runs, never faster than the free one; the price of a step
+// is that of its GPUs.
+TEST(LayoutSearch, StacksLimitTheSpace) {
+  SearchProblem p = problemOf("llama-3-70b", "h100", 64, 128);
+  p.machine.pricePerHour = 3;
+  SearchOptions options;
+  options.explain = false;
+  SearchResult free = searchLayouts(p, options);
+  for (const char *name : {"megatron", "megatron-2022", "torchtitan"}) {
+    const Stack *stack = findStack(name);
+    ASSERT_NE(stack, nullptr);
+    p.accept = stack->accept;
+    SearchResult limited = searchLayouts(p, options);
+    ASSERT_EQ(limited.error, "") << name;
+    EXPECT_TRUE(stack->accept(limited.best.layout)) << limited.best.layout.line();
+    for (const Choice &c : limited.next)
+      EXPECT_TRUE(stack->accept(c.layout)) << c.layout.line();
+    EXPECT_GE(limited.best.cost.seconds, free.best.cost.seconds * (1 - 1e-9));
+  }
+  EXPECT_EQ(findStack("caffe"), nullptr);
+  Price price = priceOf(p, free.best);
+  EXPECT_NEAR(price.step, 64 * 3 * free.best.cost.seconds / 3600, 1e-9);
+  EXPECT_NEAR(price.millionTokens, price.step / (128 * 8192) * 1e6, 1e-9);
+}
+
 TEST(LayoutSearch, WhatCannotBeIsExplained) {
   SearchProblem p = problemOf("llama-3-8b", "h100", 64, 128, "tp=5");
   EXPECT_NE(searchLayouts(p).error.find("tp: found 5"), std::string::npos)
@@ -169,9 +194,9 @@ TEST(LayoutSearch, ExportsSpellTheLayout) {
 TEST(LayoutSearch, DiffNamesTheKeysAndTheCost) {
   SearchProblem p = problemOf("llama-3-8b", "h100", 64, 128);
   Layout a, b;
-  std::vector<std::string> keys;
+  std::vector<std::string> keys, others;
   ASSERT_EQ(applyPins("dp=64,global-batch=128,zero=1", a, keys), "");
-  ASSERT_EQ(applyPins("tp=2,dp=32,global-batch=128,zero=1", b, keys), "");
+  ASSERT_EQ(applyPins("tp=2,dp=32,global-batch=128,zero=1", b, others), "");
   std::string text = diffLayouts(p, a, b);
   EXPECT_NE(text.find("tp "), std::string::npos);
   EXPECT_NE(text.find("step, seconds"), std::string::npos);

@@ -15,11 +15,14 @@ TEST(Plan, EqualsEnumerationOnTwoLayersAndFourRanks) {
   struct Case {
     int64_t batch, width;
     const char *pins;
+    bool exact; ///< also where not everything is looked at
   };
-  for (Case c : {Case{4, 8192, "recompute=none,zero=0"},
-                 {8, 1024, "pp=2,tp=2,micro-batches=2,recompute=none"},
-                 {64, 4096, "pp=2,tp=2,micro-batches=4,recompute=none"},
-                 {4096, 2048, "micro-batches=4,zero=1,recompute=full"}}) {
+  // The elimination adds up costs of ops; a pipeline's step is no sum over its stages, so under one
+  // it need not find the best (docs/limits.md), and few op choices are all looked at instead.
+  for (Case c : {Case{4, 8192, "recompute=none,zero=0", true},
+                 {8, 1024, "pp=2,tp=2,micro-batches=2,recompute=none", true},
+                 {64, 4096, "pp=2,tp=2,micro-batches=4,recompute=none", false},
+                 {4096, 2048, "micro-batches=4,zero=1,recompute=full", true}}) {
     PlanProblem problem = linearModel(2, c.batch, c.width);
     problem.ranks = 4;
     problem.pins = std::get<Pins>(parsePins(c.pins));
@@ -29,6 +32,13 @@ TEST(Plan, EqualsEnumerationOnTwoLayersAndFourRanks) {
     double best = enumerate(problem, looked);
     EXPECT_GT(looked, 60'000);
     EXPECT_NEAR(result.cost.seconds, best, 1e-12) << result.explain(problem);
+    problem.lookAtAll = 0; // up to 2^18 op choices of a mesh are all looked at: now none are
+    PlanResult pruned = planLayout(problem);
+    EXPECT_LT(pruned.steps, looked / 10);
+    EXPECT_GE(pruned.cost.seconds, best * (1 - 1e-9));
+    if (c.exact) {
+      EXPECT_NEAR(pruned.cost.seconds, best, 1e-12) << c.pins << pruned.explain(problem);
+    }
   }
 }
 

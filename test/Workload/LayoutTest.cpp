@@ -2,6 +2,7 @@
 #include "gpucc/Workload/Layout.h"
 #include <gtest/gtest.h>
 #include <numeric>
+#include <set>
 
 using namespace gpucc;
 using namespace gpucc::workload;
@@ -53,6 +54,46 @@ TEST(Layout, FilesRoundTrip) {
   ASSERT_TRUE(std::holds_alternative<Layout>(again)) << std::get<std::string>(again);
   EXPECT_EQ(std::get<Layout>(again), l);
   EXPECT_EQ(std::get<Layout>(parseLayout(Layout().dump(), "d")), Layout());
+}
+
+TEST(Layout, AKeyIsPinnedOnce) {
+  Layout l;
+  std::vector<std::string> keys;
+  EXPECT_NE(applyPins("tp=4,pp=2,tp=2", l, keys).find("tp: found the key twice"),
+            std::string::npos);
+  keys.clear();
+  EXPECT_EQ(applyPins("tp=4", l, keys), "");
+  EXPECT_NE(applyPins("tp=2", l, keys), ""); // a second --pin
+  EXPECT_NE(applyPins("micro-batches=4", l, keys).find("gpucc compile"), std::string::npos);
+}
+
+// What a refusal names as the nearest that works must be accepted when it is applied.
+TEST(Layout, SuggestionsAreAccepted) {
+  int refused = 0;
+  for (const char *name : {"llama-3-8b", "gpt-3-175b", "mixtral-8x7b", "deepseek-v3"}) {
+    Workload w = builtin(name);
+    for (int64_t ranks : {8, 24, 64, 256})
+      for (const char *pins :
+           {"tp=16", "tp=3", "tp=7,pp=2", "pp=34", "pp=500", "cp=3", "dp=1000000", "ep=3,dp=8",
+            "tp=8,ep=5", "micro-batch=7,global-batch=5",
+            "pp=4,schedule=interleaved,virtual-stages=9", "pp=4,schedule=dualpipe,global-batch=4",
+            "tp=4,sp=off,ep=2", "zero=1,zero-group=5", "tp=1048576,cp=1048576"}) {
+        Layout l;
+        std::vector<std::string> keys;
+        ASSERT_EQ(applyPins(pins, l, keys), "") << pins;
+        std::string problem = explainLayout(w, l, ranks);
+        if (problem.empty())
+          continue;
+        ++refused;
+        size_t at = problem.find("nearest that works is ");
+        ASSERT_NE(at, std::string::npos) << problem;
+        std::vector<std::string> again;
+        ASSERT_EQ(applyPins(problem.substr(at + 22), l, again), "") << problem;
+        EXPECT_EQ(again.size(), std::set<std::string>(again.begin(), again.end()).size());
+        EXPECT_EQ(checkLayout(w, l, ranks), "") << name << " " << ranks << ": " << problem;
+      }
+  }
+  EXPECT_GT(refused, 150);
 }
 
 TEST(Layout, PinsSetKeys) {

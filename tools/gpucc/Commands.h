@@ -1,8 +1,8 @@
 //===- Commands.h - the subcommands of gpucc --------------------*- C++ -*-===//
 //
 // Each subcommand is a file: it declares its options on a CLI11 app and gives
-// back what to run. Exit codes of all: 0 fine, 1 comparison failed, 2 bad input
-// or usage, 3 unsupported model.
+// back what to run. Exit codes of all: 0 fine, 1 comparison failed or does not
+// fit in memory, 2 bad input or usage, 3 unsupported model.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_TOOLS_GPUCC_COMMANDS_H

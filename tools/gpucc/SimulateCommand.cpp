@@ -48,7 +48,7 @@ int simulateCommand(Arguments &a) {
   if (std::string problem = a.what.load(); !problem.empty())
     return refuse(problem);
   completeLayout(a.what);
-  std::string problem = workload::checkLayout(a.what.workload, a.what.layout, a.what.gpus);
+  std::string problem = workload::explainLayout(a.what.workload, a.what.layout, a.what.gpus);
   if (problem.empty())
     problem = readStragglers(a);
   cost::Calibration calibration = cost::Calibration::builtin();
@@ -96,14 +96,14 @@ Command tool::addSimulate(CLI::App &app) {
                  "RANK=FACTOR: this rank computes so many times slower");
   app.add_option("--mtbf-hours", a->options.failures.deviceMtbfHours,
                  "mean hours between failures of one GPU: share of the time that trains")
-      ->check(CLI::PositiveNumber);
+      ->check(finitePositive());
   app.add_option("--checkpoint-seconds", a->options.failures.checkpointSeconds,
                  "how long one stops the run")
-      ->check(CLI::PositiveNumber)
+      ->check(finitePositive())
       ->capture_default_str();
   app.add_option("--restart-seconds", a->options.failures.restartSeconds,
                  "from failure to the next step")
-      ->check(CLI::NonNegativeNumber)
+      ->check(finitePositive(true))
       ->capture_default_str();
   app.add_flag("--every-rank", a->options.everyRank, "simulate all ranks, not one of each class");
   app.add_option("--calibration", a->calibration, "constants that replace the built-in ones");

@@ -67,6 +67,15 @@ Topology ofMachine(const Machine &m) {
   Topology t;
   t.origin = m.name;
   t.format = "machine " + m.name;
+  if (m.numDevices() > m.devicesPerNode) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  ", %d nodes of %d devices (%d in all), one is shown; between nodes %s, %.3g GB/s "
+                  "per device",
+                  m.nodes, m.devicesPerNode, m.numDevices(), m.inter.kind.c_str(),
+                  m.inter.bandwidth / 1e9);
+    t.format += text;
+  }
   bool nvlink = m.intra.kind.starts_with("nvlink");
   double rate = m.device.architecture == "blackwell" ? 50e9 : 25e9;
   Path between = nvlink ? Path{PathKind::NvLink, static_cast<int>(m.intra.bandwidth / rate + 0.5)}

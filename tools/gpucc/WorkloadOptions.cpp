@@ -1,8 +1,9 @@
 //===- WorkloadOptions.cpp ------------------------------------------------===//
 #include "WorkloadOptions.h"
 
+#include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <cstdlib>
 
 namespace gpucc::tool {
 
@@ -22,9 +23,26 @@ void WorkloadOptions::declare(CLI::App &app) {
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--sequence,-s", sequence, "tokens per sequence (default: the workload's)")
       ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--price-per-hour", pricePerHour,
+                 "of one GPU, in any currency (default: the machine.yaml's)")
+      ->check(finitePositive());
   app.add_option("--layout,-l", layoutFile, "a layout.yaml, as `gpucc plan --export` writes");
   app.add_option("--pin", pinTexts,
                  "keys of layout.yaml: tp=8,pp=4,schedule=zb-v,recipe.precision=f8");
+}
+
+CLI::Validator finitePositive(bool orZero) {
+  return CLI::Validator(
+      [orZero](std::string &text) {
+        char *end = nullptr;
+        double value = std::strtod(text.c_str(), &end);
+        bool fine = !text.empty() && *end == 0 && std::isfinite(value) &&
+                    (value > 0 || (orZero && value == 0));
+        return fine ? std::string()
+                    : "found '" + text + "', allowed a number " +
+                          (orZero ? "of at least" : "above") + " 0; write e.g. 2.5";
+      },
+      "NUMBER > 0");
 }
 
 namespace {
@@ -55,8 +73,13 @@ std::string WorkloadOptions::load() {
     layout.globalBatch = globalBatch;
     pinned.insert("global-batch");
   }
+  if (pricePerHour > 0) {
+    machine.pricePerHour = pricePerHour;
+    for (cost::NodeGroup &group : machine.moreNodes)
+      group.pricePerHour = pricePerHour;
+  }
+  std::vector<std::string> keys;
   for (const std::string &text : pinTexts) {
-    std::vector<std::string> keys;
     problem = applyPins(text, layout, keys);
     if (!problem.empty())
       return problem;

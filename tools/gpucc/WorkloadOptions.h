@@ -19,6 +19,7 @@ struct WorkloadOptions {
   std::string workloadName, machineName = "h100", layoutFile;
   std::vector<std::string> pinTexts;
   int64_t gpus = 0, globalBatch = 0, sequence = 0;
+  double pricePerHour = 0; ///< of one GPU; 0: the machine's
 
   workload::Workload workload;
   cost::Machine machine;
@@ -29,6 +30,9 @@ struct WorkloadOptions {
   /// Loads everything; empty when fine.
   std::string load();
 };
+
+/// A number above 0 (or 0) that is neither infinite nor nan.
+CLI::Validator finitePositive(bool orZero = false);
 
 /// Says what is wrong on stderr; returns the exit code of bad input.
 int refuse(const std::string &problem);

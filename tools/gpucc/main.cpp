@@ -20,7 +20,7 @@ examples
   gpucc simulate -w llama-3-8b -m h100 -n 8 --pin zero=3    time, memory, where they go
 
 exit codes
-  0 fine, 1 comparison failed, 2 bad input or usage, 3 unsupported model)";
+  0 fine, 1 comparison failed or does not fit in memory, 2 bad input or usage, 3 unsupported model)";
 
 int main(int argc, char **argv) {
   CLI::App app{"gpucc: models to plans of fused kernels, for one GPU, many, or this CPU", "gpucc"};

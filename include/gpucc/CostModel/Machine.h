@@ -81,6 +81,7 @@ struct NetworkTier {
 struct NodeGroup {
   DeviceKind device;
   int devicesPerNode = 1;
+  int tray = 0; ///< devices that a job takes together; 0: the whole node
   int nodes = 1;
   int numa = 1;
   int nics = 0;
@@ -92,6 +93,7 @@ struct Machine {
   std::string name;
   DeviceKind device; ///< of the first (usually only) group of nodes, as the fields below
   int devicesPerNode = 1;
+  int tray = 0; ///< devices that a job takes together; 0: the whole node
   int nodes = 1;
   int numa = 1;                     ///< NUMA domains of a node
   int nics = 0;                     ///< network cards of a node; 0: not said
@@ -102,6 +104,8 @@ struct Machine {
   std::vector<std::string> sources; ///< where the numbers come from
 
   int numDevices() const;
+  /// Of `ranks` devices; groups of a mixed machine in their order. 0: a price is missing.
+  double pricePerHourOf(int64_t ranks) const;
   bool mixed() const { return !moreNodes.empty(); }
   /// All groups, the first one first.
   std::vector<NodeGroup> groups() const;
@@ -115,7 +119,8 @@ using MachineOrError = std::variant<Machine, std::string>;
 /// `origin` names the text in messages (a file name).
 MachineOrError parseMachine(const std::string &text, const std::string &origin);
 /// A built-in name ("h100", "a100-80gb"; "h100-8" is the same; "h100x4": four nodes) or a path of a
-/// machine.yaml. `gpus` > 0: as many nodes as that takes (a part of one node when fewer).
+/// machine.yaml. `gpus` > 0: as many nodes as that takes (a part of one node when fewer; equal parts
+/// of several where nodes have trays: 256 of gb200-nvl72 are 64 of each of four racks).
 MachineOrError loadMachine(const std::string &nameOrPath, int gpus = 0);
 
 /// Names of the built-in machines and their texts.

@@ -54,6 +54,7 @@ struct Popular {
 
 struct SearchResult {
   std::string error; ///< not empty: nothing fits or nothing is possible; says the rule
+  bool tooLarge = false; ///< layouts are possible, none fits in memory
   Choice best;
   std::vector<Choice> next;     ///< best of each other mesh, by time
   std::vector<Popular> popular; ///< judged after the search
@@ -72,10 +73,24 @@ struct SearchOptions {
   std::function<void(const Choice &)> onBetter;
 };
 
+/// Software by the layouts that it runs; `accept` absent: all.
+struct Stack {
+  const char *name, *what;
+  bool (*accept)(const workload::Layout &);
+};
+const Stack *findStack(const std::string &name); ///< nullptr: unknown
+std::string stackNames();                        ///< "any, megatron, ..."
+
 SearchResult searchLayouts(const SearchProblem &problem, const SearchOptions &options = {});
 
 /// Every layout of the space, one after the other, for tests on small clusters.
 std::vector<workload::Layout> allLayouts(const SearchProblem &problem);
+
+/// Money for one step and for a million tokens, in the machine's currency; zeros without a price.
+struct Price {
+  double step = 0, millionTokens = 0;
+};
+Price priceOf(const SearchProblem &problem, const Choice &choice);
 
 std::string explainText(const SearchProblem &problem, const SearchResult &result);
 std::string explainJson(const SearchProblem &problem, const SearchResult &result);

@@ -87,6 +87,7 @@ std::variant<Pins, std::string> parsePins(const std::string &text);
 std::string dump(const Pins &pins);
 
 struct PlanProblem {
+  int64_t lookAtAll = 1 << 18; ///< op choices of one mesh up to which every one is tried
   std::vector<PlanTensor> tensors;
   std::vector<PlanOp> ops;
   int numSegments = 1;

@@ -104,12 +104,14 @@ LayoutOrError parseLayout(const std::string &text, const std::string &origin,
                           std::vector<std::string> *keys = nullptr);
 LayoutOrError loadLayout(const std::string &path, std::vector<std::string> *keys = nullptr);
 /// "tp=8,pp=4,micro-batch=1": sets those keys of `layout`; empty when fine. The keys are those of
-/// layout.yaml.
+/// layout.yaml; a key that `keys` has already is refused.
 std::string applyPins(const std::string &text, Layout &layout, std::vector<std::string> &keys);
 
 /// Which rule the pair breaks and the nearest layout that works; empty when fine. `ranks` > 0: the
 /// layout must use exactly so many.
 std::string checkLayout(const Workload &workload, const Layout &layout, int64_t ranks = 0);
+/// The same for a person: the layout that it names as the nearest that works was tried and does.
+std::string explainLayout(const Workload &workload, const Layout &layout, int64_t ranks = 0);
 
 } // namespace gpucc::workload
 #endif // GPUCC_WORKLOAD_LAYOUT_H

@@ -1,0 +1,70 @@
+//===- StackLayouts.cpp - what published software can run -----------------===//
+//
+// A plan that nobody can run helps nobody: `gpucc plan --stack megatron` searches among the layouts
+// that Megatron-LM runs without a fork. The rules are those of the exporters (ExportLayouts.cpp):
+// what they would only write as a note is left out here.
+//
+// Example: zb-v is offered to torchtitan (ScheduleZBVZeroBubble) and not to Megatron-LM.
+//
+//===----------------------------------------------------------------------===//
+#include "gpucc/Planner/LayoutSearch.h"
+#include <algorithm>
+
+namespace gpucc::planner {
+
+using namespace workload;
+using solvers::ScheduleKind;
+
+namespace {
+
+bool isOneOf(const Layout &l, std::initializer_list<ScheduleKind> kinds) {
+  return l.pp == 1 || std::find(kinds.begin(), kinds.end(), l.schedule) != kinds.end();
+}
+
+/// Megatron-LM of 2021-22: no sharded optimizer, nothing offloaded, whole layers or attention cores
+/// recomputed.
+bool megatron2022(const Layout &l) {
+  return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage == 0 &&
+         l.offloadOptimizer == 0 && l.offloadActivations == 0 && l.recompute != Recompute::Cheap &&
+         l.cp == 1;
+}
+
+/// Megatron-Core with its distributed optimizer; `--recompute-modules` names cheap modules.
+bool megatron(const Layout &l) {
+  return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage <= 1 &&
+         l.offloadOptimizer == 0 && l.offloadActivations == 0;
+}
+
+/// torchtitan: FSDP2 (parameters kept or sharded again), the schedules of torch.distributed.
+bool torchtitan(const Layout &l) {
+  return isOneOf(l, {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Interleaved,
+                     ScheduleKind::ZbV, ScheduleKind::DualPipeV}) &&
+         l.zeroStage != 1 && l.offloadOptimizer == 0 && l.offloadActivations == 0 &&
+         l.recompute != Recompute::Cheap && l.expertTp == 1;
+}
+
+const Stack all[] = {
+    {"any", "whatever the model covers", nullptr},
+    {"megatron", "Megatron-Core, NeMo, Megatron-Bridge: 1f1b and interleaved, ZeRO-1", megatron},
+    {"megatron-2022", "Megatron-LM of 2021-22: the same without ZeRO, cp and cheap recomputation",
+     megatron2022},
+    {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan},
+};
+
+} // namespace
+
+const Stack *findStack(const std::string &name) {
+  for (const Stack &stack : all)
+    if (name == stack.name)
+      return &stack;
+  return nullptr;
+}
+
+std::string stackNames() {
+  std::string names;
+  for (const Stack &stack : all)
+    names += std::string(names.empty() ? "" : ", ") + stack.name;
+  return names;
+}
+
+} // namespace gpucc::planner
