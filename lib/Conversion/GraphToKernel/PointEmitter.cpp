@@ -177,11 +177,14 @@ std::pair<AffineMap, SmallVector<Value>> PointEmitter::toMap(AffineExpr e) {
 Value PointEmitter::loadView(Value view, AffineExpr linear, unsigned level) {
   auto [map, operands] = toMap(linear);
   OpBuilder &b = scopes[level].builder;
-  Value otherwise;
-  if (guard.condition)
-    otherwise = arith::ConstantOp::create(
-        b, location, b.getZeroAttr(cast<MemRefType>(view.getType()).getElementType()));
-  return kernel::LoadOp::create(b, location, view, map, operands, guard.condition, otherwise);
+  // What lies in the view anyhow needs no guard: an index that all lanes share stays a scalar.
+  auto type = cast<MemRefType>(view.getType());
+  auto range = loopMath.rangeOf(linear);
+  bool inside = range && range->first >= 0 && range->second < type.getNumElements();
+  Value condition = inside ? Value() : guard.condition, otherwise;
+  if (condition)
+    otherwise = arith::ConstantOp::create(b, location, b.getZeroAttr(type.getElementType()));
+  return kernel::LoadOp::create(b, location, view, map, operands, condition, otherwise);
 }
 
 Value PointEmitter::load(Value view, ArrayRef<AffineExpr> index, ArrayRef<int64_t> shape) {

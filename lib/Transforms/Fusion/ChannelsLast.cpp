@@ -10,6 +10,8 @@
 //   s = reduce sum p over H, W       p' = pool(z')   as a pool of N,1,H,W,C, window h×w×1
 //                                    s  = reduce sum p' over H, W
 //
+// A transposed convolution of which each step has elements of its own becomes a matrix product.
+//
 // One walk in program order gives each value at most one *twin* with channels last. An op takes
 // part when an operand has a twin and the others have one or get one for nothing (broadcasts,
 // splats, tensors whose spatial dimensions are 1). The other way round, a convolution with channels
@@ -94,6 +96,8 @@ private:
     GraphBuilder g(builder, op->getLoc());
     if (auto conv = dyn_cast<graph::ConvolutionOp>(op))
       return convolution(g, conv);
+    if (auto conv = dyn_cast<graph::ConvolutionInputGradOp>(op))
+      return spreading(g, conv);
     if (llvm::none_of(op->getOperands(), [&](Value v) { return twins.contains(v); }))
       return;
     if (roleOf(op) == OpRole::Pointwise)
@@ -108,6 +112,8 @@ private:
       return joinTranspose(g, transpose);
     if (auto concat = dyn_cast<graph::ConcatOp>(op))
       return concatenation(g, concat);
+    if (auto gather = dyn_cast<graph::GatherOp>(op))
+      return lookUp(g, gather);
     if (isa<graph::SliceOp, graph::PadOp>(op))
       return slab(g, op);
   }
@@ -255,6 +261,40 @@ private:
     Operation *twin = copy(g, op, inputs);
     cast<graph::ConcatOp>(twin).setDim(
         placed({static_cast<int64_t>(op.getDim())}, rankOf(inputs[0])).front());
+  }
+
+  /// A gather along one dimension by a list of indices, as of an image made larger.
+  void lookUp(GraphBuilder &g, graph::GatherOp op) {
+    Value x = twins.lookup(op.getData());
+    if (!x || rankOf(op.getIndices()) != 1)
+      return;
+    Operation *twin = copy(g, op, {x, op.getIndices()});
+    cast<graph::GatherOp>(twin).setDim(
+        placed({static_cast<int64_t>(op.getDim())}, rankOf(x)).front());
+  }
+
+  /// A transposed convolution whose steps are as wide as its filter writes each element once: a
+  /// product over the channels, whose columns then move to their places.
+  ///   x[N,H,W,I] · w[I,O,2,2] = [N,H,W,O,2,2] → [N,H,2,W,2,O] = [N,2H,2W,O]
+  void spreading(GraphBuilder &g, graph::ConvolutionInputGradOp op) {
+    ArrayRef<int64_t> window = shapeOf(op.getFilter()).drop_front(2);
+    auto all = [](ArrayRef<int64_t> list, int64_t v) {
+      return llvm::all_of(list, [&](int64_t e) { return e == v; });
+    };
+    Dims shape = channelsLast(op.getInputShape()), from = channelsLast(shapeOf(op.getGrad()));
+    bool tiles = op.getStrides() == window && all(op.getPadsLow(), 0) && all(op.getPadsHigh(), 0) &&
+                 all(op.getDilations(), 1) && op.getGroups() == 1 && policy.isLibraryCall(op);
+    int64_t spatial = window.size(), columns = spatial + 1; // where the product's columns begin
+    for (int64_t d = 0; d < spatial; ++d)
+      tiles &= shape[d + 1] == from[d + 1] * window[d];
+    if (!tiles)
+      return;
+    Value product = g.contract(force(g, op.getGrad()), op.getFilter(), {}, {}, {spatial + 1}, {0});
+    Dims order{0};
+    for (int64_t d = 0; d < spatial; ++d)
+      order.append({d + 1, columns + 1 + d});
+    order.push_back(columns);
+    setTwin(op.getResult(), g.reshape(g.transpose(product, order), shape));
   }
 
   /// Slices and pads: their lists are permuted.

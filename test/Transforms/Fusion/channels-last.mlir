@@ -74,3 +74,33 @@ func.func @first(%x: tensor<2x6x7x3xf64>, %w: tensor<4x3x2x2xf64>) -> tensor<2x5
   %y = graph.convolution %x, %w {channels_last, strides = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<2x6x7x3xf64>, tensor<4x3x2x2xf64>) -> tensor<2x5x6x4xf64>
   return %y : tensor<2x5x6x4xf64>
 }
+
+// -----
+// An image is made larger with its channels innermost: gathers along both dimensions.
+// CHECK-LABEL: @larger
+// CHECK: graph.convolution {{.*}}channels_last
+// CHECK: graph.gather %{{.*}}, %arg2 {dim = 1 : i64} : (tensor<1x4x4x8xf32>, tensor<8xi64>) -> tensor<1x8x4x8xf32>
+// CHECK: graph.gather %{{.*}}, %arg2 {dim = 2 : i64}
+// CHECK-NOT: graph.transpose
+// CHECK: graph.convolution {{.*}}channels_last
+func.func @larger(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>, %i: tensor<8xi64>) -> tensor<1x8x8x8xf32> {
+  %0 = graph.convolution %x, %w {strides = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x4x4xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %1 = graph.gather %0, %i {dim = 2 : i64} : (tensor<1x8x4x4xf32>, tensor<8xi64>) -> tensor<1x8x8x4xf32>
+  %2 = graph.gather %1, %i {dim = 3 : i64} : (tensor<1x8x8x4xf32>, tensor<8xi64>) -> tensor<1x8x8x8xf32>
+  %3 = graph.convolution %2, %w {strides = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x8x8xf32>
+  return %3 : tensor<1x8x8x8xf32>
+}
+
+// -----
+// Steps as wide as the filter: a product over the channels, and its columns go to their places. A filter that
+// overlaps stays a convolution.
+// CHECK-LABEL: @spreading
+// CHECK: %[[P:.*]] = graph.contract %{{.*}}, %arg1 {{.*}}lhs_contract = array<i64: 3>{{.*}} : (tensor<1x4x5x8xf32>, tensor<8x3x2x2xf32>) -> tensor<1x4x5x3x2x2xf32>
+// CHECK: %[[T:.*]] = graph.transpose %[[P]] {permutation = array<i64: 0, 1, 4, 2, 5, 3>}
+// CHECK: graph.reshape %[[T]] {shape = array<i64: 1, 8, 10, 3>}
+// CHECK: graph.convolution_input_grad
+func.func @spreading(%x: tensor<1x8x4x5xf32>, %w: tensor<8x3x2x2xf32>) -> (tensor<1x3x8x10xf32>, tensor<1x3x5x6xf32>) {
+  %0 = graph.convolution_input_grad %x, %w {input_shape = array<i64: 1, 3, 8, 10>, strides = array<i64: 2, 2>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x4x5xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x8x10xf32>
+  %1 = graph.convolution_input_grad %x, %w {input_shape = array<i64: 1, 3, 5, 6>, strides = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x4x5xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x5x6xf32>
+  return %0, %1 : tensor<1x3x8x10xf32>, tensor<1x3x5x6xf32>
+}
