@@ -270,3 +270,18 @@ def test_activations_behind_convolutions_keep_nan(gpucc, tmp_path, bound, size, 
     reach = size // 2  # Winograd's tiles spread a NaN a little further
     assert np.isnan(y[0, :, 2 - reach:3 + reach, 3 - reach:4 + reach]).all()
     assert not np.isnan(y[0, :, 8:, 8:]).any()
+
+
+@pytest.mark.parametrize("steps, pads", [((2, 2), None), ((2, 3), None), ((1, 2), [0, 1, 0, 0])])
+def test_transposed_convolution_without_overlap(gpucc, tmp_path, steps, pads):
+    """A filter as wide as its steps writes each element once (the last case overlaps)."""
+    rng = np.random.default_rng(7)
+    x = rng.standard_normal((2, 16, 9, 7)).astype(np.float32)
+    w = rng.standard_normal((16, 5, 2, 3 if steps[1] == 3 else 2)).astype(np.float32)
+    node = helper.make_node("ConvTranspose", ["x", "w"], ["c"], strides=steps, **({"pads": pads} if pads else {}))
+    nodes = [node, helper.make_node("Relu", ["c"], ["y"])]
+    height = (9 - 1) * steps[0] + 2
+    width = (7 - 1) * steps[1] + w.shape[3] - (1 if pads else 0)
+    path = model(tmp_path / "t.onnx", nodes, [("x", x.shape)], [("y", [2, 5, height, width])],
+                 initializers=[("w", w)])
+    same(gpucc, path, {"x": x}, tmp_path)

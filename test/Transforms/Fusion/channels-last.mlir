@@ -95,12 +95,12 @@ func.func @larger(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>, %i: tensor<8
 // Steps as wide as the filter: a product over the channels, and its columns go to their places. A filter that
 // overlaps stays a convolution.
 // CHECK-LABEL: @spreading
-// CHECK: %[[P:.*]] = graph.contract %{{.*}}, %arg1 {{.*}}lhs_contract = array<i64: 3>{{.*}} : (tensor<1x4x5x8xf32>, tensor<8x3x2x2xf32>) -> tensor<1x4x5x3x2x2xf32>
+// CHECK: %[[P:.*]] = graph.contract %{{.*}}, %arg1 {{.*}}lhs_contract = array<i64: 3>{{.*}} : (tensor<1x8x10x8xf32>, tensor<8x3x2x2xf32>) -> tensor<1x8x10x3x2x2xf32>
 // CHECK: %[[T:.*]] = graph.transpose %[[P]] {permutation = array<i64: 0, 1, 4, 2, 5, 3>}
-// CHECK: graph.reshape %[[T]] {shape = array<i64: 1, 8, 10, 3>}
+// CHECK: graph.reshape %[[T]] {shape = array<i64: 1, 16, 20, 3>}
 // CHECK: graph.convolution_input_grad
-func.func @spreading(%x: tensor<1x8x4x5xf32>, %w: tensor<8x3x2x2xf32>) -> (tensor<1x3x8x10xf32>, tensor<1x3x5x6xf32>) {
-  %0 = graph.convolution_input_grad %x, %w {input_shape = array<i64: 1, 3, 8, 10>, strides = array<i64: 2, 2>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x4x5xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x8x10xf32>
-  %1 = graph.convolution_input_grad %x, %w {input_shape = array<i64: 1, 3, 5, 6>, strides = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x4x5xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x5x6xf32>
-  return %0, %1 : tensor<1x3x8x10xf32>, tensor<1x3x5x6xf32>
+func.func @spreading(%x: tensor<1x8x8x10xf32>, %w: tensor<8x3x2x2xf32>) -> (tensor<1x3x16x20xf32>, tensor<1x3x9x11xf32>) {
+  %0 = graph.convolution_input_grad %x, %w {input_shape = array<i64: 1, 3, 16, 20>, strides = array<i64: 2, 2>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x10xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x16x20xf32>
+  %1 = graph.convolution_input_grad %x, %w {input_shape = array<i64: 1, 3, 9, 11>, strides = array<i64: 1, 1>, pads_low = array<i64: 0, 0>, pads_high = array<i64: 0, 0>, dilations = array<i64: 1, 1>, groups = 1 : i64} : (tensor<1x8x8x10xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x9x11xf32>
+  return %0, %1 : tensor<1x3x16x20xf32>, tensor<1x3x9x11xf32>
 }
