@@ -95,7 +95,7 @@ func.func @larger(%x: tensor<1x8x4x4xf32>, %w: tensor<8x8x1x1xf32>, %i: tensor<8
 // Steps as wide as the filter: a product over the channels, and its columns go to their places. A filter that
 // overlaps stays a convolution.
 // CHECK-LABEL: @spreading
-// CHECK: %[[P:.*]] = graph.contract %{{.*}}, %arg1 {{.*}}lhs_contract = array<i64: 3>{{.*}} : (tensor<1x8x10x8xf32>, tensor<8x3x2x2xf32>) -> tensor<1x8x10x3x2x2xf32>
+// CHECK: %[[P:.*]] = graph.contract %arg0, %arg1 {{.*}}lhs_contract = array<i64: 1>{{.*}} -> tensor<1x8x10x3x2x2xf32>
 // CHECK: %[[T:.*]] = graph.transpose %[[P]] {permutation = array<i64: 0, 1, 4, 2, 5, 3>}
 // CHECK: graph.reshape %[[T]] {shape = array<i64: 1, 16, 20, 3>}
 // CHECK: graph.convolution_input_grad
