@@ -62,6 +62,13 @@ def test_host(gpucc, models, tmp_path, name):
     compare(gpucc, models / f"{name}.onnx", MODELS[name], tmp_path)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_host_with_avx2_only(gpucc, models, tmp_path, monkeypatch, name):
+    """What a machine without AVX-512 runs: kernels of that level, and the library kept to it."""
+    monkeypatch.setenv("DNNL_MAX_CPU_ISA", "AVX2")
+    compare(gpucc, models / f"{name}.onnx", MODELS[name], tmp_path, "--target", "host:x86-64-v3")
+
+
 def test_magika_host(gpucc, magika, tmp_path):
     compare(gpucc, magika, {"unk__214": 2}, tmp_path)
 

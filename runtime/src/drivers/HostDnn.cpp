@@ -8,6 +8,8 @@
 //   with layouts of oneDNN's choice and reorders around it
 //   the latter two with the post-ops as primitives of their own, behind it
 //
+// and before these the same ones with weights in the layout that the plan has them in.
+//
 // ReLU and clip of oneDNN lose NaN: from the first of them on, post-ops run behind the primitive,
 // and they by loops of ours (HostBounds.h). So do two of one function with different parameters.
 //
@@ -44,6 +46,7 @@ struct Attempt {
   bool winograd = false;
   bool any = false;  ///< layouts of oneDNN's choice
   bool fused = true; ///< post-ops inside the primitive, up to one that loses NaN
+  bool packed = false; ///< weights in the layout that the plan has them in
 };
 
 /// Makes one call; throws dnnl::error when oneDNN cannot.
@@ -189,6 +192,9 @@ memory::desc Maker::layout(int argument) const {
   const DnnOperand *s = slot(argument);
   if (!s)
     return memory::desc();
+  if (attempt.packed && s->constant)
+    if (std::optional<memory::desc> packed = result->packedLayout(*s))
+      return *packed;
   bool any = attempt.any && argument != DNNL_ARG_BIAS;
   return any || s->constant ? anyLayout(s->user) : s->user;
 }
@@ -342,6 +348,17 @@ std::vector<Attempt> Maker::attempts() const {
     for (bool any : {false, true})
       if ((!any || ownLayouts) && (fused || (call.post_ops() && call.post_ops()->size() > 0)))
         list.push_back({false, any, fused});
+  // What oneDNN would choose depends on the number of threads, too; the plan's will do.
+  bool packed = std::any_of(slots.begin(), slots.end(), [&](const DnnOperand &s) {
+    return s.constant && result->packedLayout(s);
+  });
+  if (packed) {
+    std::vector<Attempt> both = list;
+    for (Attempt &a : both)
+      a.packed = true;
+    both.insert(both.end(), list.begin(), list.end());
+    return both;
+  }
   return list;
 }
 

@@ -147,8 +147,15 @@ memory DnnCall::pack(const DnnOperand &operand, const memory::desc &wanted) {
     key.append(reinterpret_cast<const char *>(&desc.data), sizeof(desc.data));
   std::shared_ptr<void> &entry = (*context.packed)[key];
   if (!entry) {
-    std::optional<memory> given = packedInPlan(operand, wanted);
-    entry = std::make_shared<memory>(given ? *given : packNow(operand, data, wanted));
+    int blob = operand.source->packed();
+    if (std::optional<memory::desc> given = packedLayout(operand); given && *given == wanted) {
+      char *mapped = const_cast<char *>(context.program->plan->blobData(blob));
+      entry = std::make_shared<memory>(wanted, dnnEngine, mapped);
+    } else {
+      if (blob >= 0)
+        warnOfPacking(operand);
+      entry = std::make_shared<memory>(packNow(operand, data, wanted));
+    }
   }
   auto &packed = *static_cast<memory *>(entry.get());
   if (context.record) {
@@ -163,25 +170,32 @@ memory DnnCall::pack(const DnnOperand &operand, const memory::desc &wanted) {
   return packed;
 }
 
-/// The plan's own, where it was packed by the same library for the same CPU.
-std::optional<memory> DnnCall::packedInPlan(const DnnOperand &operand, const memory::desc &wanted) {
-  const ProgramContext &program = *context.program;
-  int id = operand.source->packed();
-  if (id < 0)
+std::optional<memory::desc> DnnCall::packedLayout(const DnnOperand &operand) const {
+  if (operand.source->packed() < 0)
     return std::nullopt;
-  const plan::Blob &blob = *program.plan->index().blobs()->Get(id);
-  bool same = blob.library() && blob.library()->str() == onednnVersion() && blob.arch() &&
-              blob.arch()->str() == onednnIsa() && blob.size() == wanted.get_size() &&
-              blob.format() && blob.format()->size() == sizeof(wanted.data) &&
-              std::memcmp(blob.format()->data(), &wanted.data, sizeof(wanted.data)) == 0;
-  if (same)
-    return memory(wanted, dnnEngine, const_cast<char *>(program.plan->blobData(id)));
-  program.warnings->push_back(
-      concat("packed weights again: the plan has them for ",
-             blob.library() ? blob.library()->c_str() : "?", " on ",
-             blob.arch() ? blob.arch()->c_str() : "?", ", this is ", onednnVersion(), " on ",
-             onednnIsa(), "; gpucc-run --pack puts them into the plan"));
-  return std::nullopt;
+  const plan::Blob &blob = *context.program->plan->index().blobs()->Get(operand.source->packed());
+  dnnl_memory_desc_t found;
+  if (!blob.library() || blob.library()->str() != onednnVersion() || !blob.arch() ||
+      blob.arch()->str() != onednnIsa() || !blob.format() || blob.format()->size() != sizeof(found))
+    return std::nullopt;
+  std::memcpy(&found, blob.format()->data(), sizeof(found));
+  const dnnl_memory_desc_t &user = operand.user.data;
+  bool same = found.ndims == user.ndims && found.data_type == user.data_type &&
+              std::equal(user.dims, user.dims + user.ndims, found.dims) &&
+              dnnl_memory_desc_get_size(&found) == blob.size();
+  return same ? std::optional<memory::desc>(found) : std::nullopt;
+}
+
+void DnnCall::warnOfPacking(const DnnOperand &operand) {
+  const plan::Blob &blob = *context.program->plan->index().blobs()->Get(operand.source->packed());
+  std::string library = blob.library() ? blob.library()->str() : "?",
+              arch = blob.arch() ? blob.arch()->str() : "?";
+  bool sameCpu = library == onednnVersion() && arch == onednnIsa();
+  context.program->warnings->push_back(
+      sameCpu ? concat("packed weights again: the plan has them for another number of threads")
+              : concat("packed weights again: the plan has them for ", library, " on ", arch,
+                       ", this is ", onednnVersion(), " on ", onednnIsa(),
+                       "; gpucc-run --pack puts them into the plan"));
 }
 
 memory DnnCall::packNow(const DnnOperand &operand, char *data, const memory::desc &wanted) {

@@ -53,6 +53,10 @@ public:
 
   dnnl::engine &engine() { return dnnEngine; }
 
+  /// The layout of a constant operand in the plan; none when it is not there, or packed by another
+  /// library or for another CPU.
+  std::optional<dnnl::memory::desc> packedLayout(const DnnOperand &operand) const;
+
 private:
   /// A primitive with its arguments as the library's C interface takes them: nothing is allocated
   /// when it runs. Or, with one argument, bounds.
@@ -76,8 +80,7 @@ private:
   Bound &addBound(const DnnOperand &operand, bool staged, bool read);
 
   dnnl::memory pack(const DnnOperand &operand, const dnnl::memory::desc &wanted);
-  std::optional<dnnl::memory> packedInPlan(const DnnOperand &operand,
-                                           const dnnl::memory::desc &wanted);
+  void warnOfPacking(const DnnOperand &operand);
   dnnl::memory packNow(const DnnOperand &operand, char *data, const dnnl::memory::desc &wanted);
   void widen(const DnnOperand &operand, const char *data, void *wide);
   void narrow(const DnnOperand &operand, const void *wide, char *data);
