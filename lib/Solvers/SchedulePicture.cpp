@@ -78,8 +78,9 @@ std::string toSvg(const PipelineSchedule &schedule, const ScheduleTiming &timing
       double h = pair ? (lane - 4) / 2 : lane - 4, top2 = y + 2 + (lower ? (lane - 4) / 2 : 0);
       print(out,
             "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
-            "stroke=\"white\" stroke-width=\"0.6\"/>\n",
-            x, top2, w, h, dark ? paint.dark : paint.light);
+            "stroke=\"white\" stroke-width=\"%.2f\"/>\n",
+            x, top2, w, h, dark ? paint.dark : paint.light,
+            std::min(0.6, 0.1 * w)); // a rim must not outshine a narrow box
       if (w > (a.microBatch > 9 ? 12 : 7))
         print(out,
               "<text x=\"%.2f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"middle\">%d</text>\n",

@@ -2,7 +2,11 @@
 import json
 import xml.etree.ElementTree as xml
 
+import numpy as np
 import pytest
+from onnx import helper
+
+from onnx_model import model
 
 SIZES = ["-w", "llama-3-8b", "-m", "h100", "-n", "16", "-b", "32"]
 
@@ -62,7 +66,14 @@ def test_exports_for_other_stacks(gpucc):
     (["simulate", *SIZES, "--pin", "tq=8"], ["did you mean tp?"]),
     (["simulate", *SIZES, "--straggler", "99=2"], ["a rank below 16"]),
     (["plan", *SIZES, "--pin", "pp=64"], ["no layout of 16 GPUs"]),
-    (["plan", "-w", "llama-3-405b", "-m", "v100", "-n", "8", "-b", "8"], ["nothing fits", "GiB"]),
+    (["simulate", "-w", "llama-3-8b", "-m", "h100", "--pin", "tp=16"], ["nearest that works is tp=8"]),
+    (["simulate", *SIZES, "--pin", "tp=2", "--pin", "tp=4"], ["tp: found the key twice"]),
+    (["simulate", *SIZES, "--pin", "micro-batches=2"], ["gpucc compile", "micro-batch=1"]),
+    (["simulate", *SIZES, "--mtbf-hours", "nan"], ["found 'nan'", "above 0"]),
+    (["simulate", *SIZES, "--pin", "dp=1000000000"], ["leave the key out"]),
+    (["simulate"], ["-w llama-3-8b"]),
+    (["plan", *SIZES, "--stack", "caffe"], ["megatron, megatron-2022, torchtitan"]),
+    (["plan", *SIZES, "--by", "price"], ["--price-per-hour 2.5"]),
     (["schedule", "zigzag"], ["zigzag", "zb-h1"]),
     (["schedule", "zb-v", "-p", "8", "--micro-batches", "8"], ["micro-batches=16"]),
 ])
@@ -71,6 +82,61 @@ def test_refusals_name_the_rule_and_the_remedy(gpucc, arguments, words):
     assert code == 2, err
     for word in words:
         assert word in err
+
+
+@pytest.mark.parametrize("command", ["simulate", "plan"])
+def test_what_does_not_fit_exits_with_1(gpucc, command):
+    sizes = ["-w", "llama-3-405b", "-m", "v100", "-n", "8", "-b", "8"]
+    code, out, err = gpucc(command, *sizes, *(["--quiet"] if command == "plan" else []))
+    assert code == 1 and ("DOES NOT FIT" in out if command == "simulate" else "nothing fits" in err)
+
+
+def test_the_nearest_that_works_works(gpucc):
+    """The layout that a refusal names is accepted when its pins are put behind the refused ones' places."""
+    for pins in ("tp=16", "pp=34", "cp=3", "tp=5,pp=3", "dp=7"):
+        code, _, err = gpucc("simulate", "-w", "llama-3-8b", "-m", "h100", "-n", "8", "--pin", pins)
+        assert code == 2
+        wanted = dict(p.split("=") for p in pins.split(","))
+        wanted.update(p.split("=") for p in err.strip().split("nearest that works is ")[1].split(","))
+        again = ",".join(f"{k}={v}" for k, v in wanted.items())
+        code, _, err = gpucc("simulate", "-w", "llama-3-8b", "-m", "h100", "-n", "8", "--pin", again)
+        assert code in (0, 1), err
+
+
+def test_prices(gpucc):
+    sizes = ["-w", "llama-3-8b", "-m", "h100", "-n", "8", "-b", "32", "--price-per-hour", "2.5"]
+    report = json.loads(gpucc.ok("simulate", *sizes, "--pin", "zero=3", "--json", "-"))
+    assert report["price_per_hour"] == 20
+    assert report["price_per_step"] == pytest.approx(20 / 3600 * report["step_seconds"])
+    assert report["price_per_million_tokens"] == pytest.approx(report["price_per_step"] / (32 * 8192) * 1e6)
+    out = gpucc.ok("plan", *sizes, "--quick", "--quiet", "--by", "price")
+    rows = [line for line in out.splitlines() if "per million tokens  tp" in line]
+    prices = [float(line.split("step")[1].split()[0]) for line in rows]
+    assert [int(line.split()[0]) for line in rows][:2] == [8, 4]
+    assert f"{min(prices):.4g} per million tokens\n" in out
+
+
+def test_a_compiled_plan_is_timed_from_its_commands(gpucc, tmp_path):
+    m, k, n = 96, 160, 224
+    weight = np.ones((k, n), np.float32)
+    path = model(tmp_path / "m.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"])],
+                 [("x", (m, k))], [("y", (m, n))], initializers=[("w", weight)])
+    for target in ("host", "cuda:sm_80"):
+        plan, report, trace = (tmp_path / f"{target[:4]}.{e}" for e in ("plan", "json", "trace"))
+        gpucc.ok("compile", path, "--target", target, "-o", plan)
+        out = gpucc.ok("simulate", plan, "-m", "a100-80gb", "--json", report, "--trace", trace)
+        assert "fits" in out and "matrix products" in out
+        step = json.loads(report.read_text())
+        product = step["stages"][0]["work"]["matrix products"]
+        assert product["flops"] == 2 * m * k * n  # operands of the call, sizes in the kernel's text
+        assert product["seconds"] >= 2 * m * k * n / 19.5e12  # the datasheet's f32 rate
+        events = json.loads(trace.read_text())["traceEvents"]
+        end = max(e["ts"] + e["dur"] for e in events if e["ph"] == "X")
+        assert end == pytest.approx(1e6 * step["step_seconds"])
+    code, _, err = gpucc("simulate", plan, "-w", "llama-3-8b")
+    assert code == 2 and "leave the plan out" in err
+    code, _, err = gpucc("simulate", path)
+    assert code == 2 and "no plan" in err
 
 
 def test_a_broken_schedule_is_refused_with_its_cell(gpucc, tmp_path):

@@ -1,5 +1,7 @@
 //===- SimulateCommand.cpp - gpucc simulate -------------------------------===//
 #include "Commands.h"
+#include "CompileOptions.h"
+#include "PlanStep.h"
 #include "WorkloadOptions.h"
 #include "gpucc/Simulate/Simulate.h"
 
@@ -14,7 +16,7 @@ struct Arguments {
   WorkloadOptions what;
   simulate::SimulateOptions options;
   std::vector<std::string> stragglers;
-  std::string json, trace, picture, memoryPicture, scheduleCsv, calibration;
+  std::string json, trace, picture, memoryPicture, scheduleCsv, calibration, plan, profile;
 };
 
 /// "77=1.2": rank 77 computes 1.2 times slower.
@@ -44,21 +46,60 @@ void completeLayout(WorkloadOptions &what) {
     l.globalBatch = l.dp * l.microBatch * (l.pp > 1 ? 4 * l.pp : 1);
 }
 
+std::string readCalibration(const Arguments &a, cost::Calibration &calibration) {
+  calibration = cost::Calibration::builtin();
+  if (a.calibration.empty())
+    return "";
+  cost::CalibrationOrError loaded = cost::loadCalibration(a.calibration);
+  if (std::string *error = std::get_if<std::string>(&loaded))
+    return *error;
+  calibration = std::get<cost::Calibration>(loaded);
+  return "";
+}
+
+/// A compiled plan instead of a workload: its own commands, on the machine.
+int simulateCompiled(Arguments &a) {
+  for (bool given :
+       {!a.what.workloadName.empty(), !a.what.pinTexts.empty(), !a.what.layoutFile.empty(),
+        a.what.globalBatch > 0, a.what.sequence > 0, !a.picture.empty(), !a.memoryPicture.empty(),
+        !a.scheduleCsv.empty(), !a.stragglers.empty(), a.options.failures.deviceMtbfHours > 0})
+    if (given)
+      return refuse(
+          "simulate PLAN: found an option that describes a workload or its layout, allowed "
+          "-m, -n, --profile, --price-per-hour, --calibration, --json, --trace: a plan has "
+          "its sizes and layout in it; leave the plan out to simulate a workload");
+  if (!isPlanFile(a.plan))
+    return refuse("found '" + a.plan +
+                  "', which is no plan, allowed a file of gpucc compile; to "
+                  "simulate a workload write -w NAME");
+  PlanFile file;
+  if (int code = file.open(a.plan))
+    return code;
+  cost::Calibration calibration;
+  std::string problem = a.what.loadMachine(ranksOf(file));
+  if (problem.empty())
+    problem = readCalibration(a, calibration);
+  if (!problem.empty())
+    return refuse(problem);
+  return simulatePlanFile(a.plan, a.profile, a.what.machine, calibration, {a.json, a.trace});
+}
+
 int simulateCommand(Arguments &a) {
+  if (!a.plan.empty())
+    return simulateCompiled(a);
+  if (a.what.workloadName.empty())
+    return refuse(
+        "found neither a plan nor --workload, allowed one of them; write -w llama-3-8b or "
+        "the name of a plan");
   if (std::string problem = a.what.load(); !problem.empty())
     return refuse(problem);
   completeLayout(a.what);
   std::string problem = workload::explainLayout(a.what.workload, a.what.layout, a.what.gpus);
   if (problem.empty())
     problem = readStragglers(a);
-  cost::Calibration calibration = cost::Calibration::builtin();
-  if (problem.empty() && !a.calibration.empty()) {
-    cost::CalibrationOrError loaded = cost::loadCalibration(a.calibration);
-    if (std::string *error = std::get_if<std::string>(&loaded))
-      problem = *error;
-    else
-      calibration = std::get<cost::Calibration>(loaded);
-  }
+  cost::Calibration calibration;
+  if (problem.empty())
+    problem = readCalibration(a, calibration);
   if (!problem.empty())
     return refuse(problem);
   a.options.keepTrace = !a.trace.empty();
@@ -91,7 +132,10 @@ int simulateCommand(Arguments &a) {
 
 Command tool::addSimulate(CLI::App &app) {
   auto a = std::make_shared<Arguments>();
-  a->what.declare(app);
+  app.add_option("plan", a->plan, "a plan of gpucc compile instead of a workload")
+      ->check(CLI::ExistingFile);
+  a->what.declare(app, true);
+  app.add_option("--profile", a->profile, "which profile of the plan (default: its first)");
   app.add_option("--straggler", a->stragglers,
                  "RANK=FACTOR: this rank computes so many times slower");
   app.add_option("--mtbf-hours", a->options.failures.deviceMtbfHours,
@@ -113,12 +157,14 @@ Command tool::addSimulate(CLI::App &app) {
   app.add_option("--memory-picture", a->memoryPicture,
                  "memory of every stage over the step as SVG");
   app.add_option("--schedule-csv", a->scheduleCsv, "the schedule in PyTorch's CSV format");
-  app.footer("\nexamples\n"
-             "  gpucc simulate -w llama-3-8b -m h100 -n 64 --pin dp=64,zero=1 -b 128\n"
-             "  gpucc simulate -w gpt-3-175b -m a100-80gb -n 1024 --pin "
-             "tp=8,pp=8,schedule=interleaved,virtual-stages=12 -b 1536\n"
-             "  gpucc simulate -w deepseek-v3 -m h800 -n 2048 -l layout.yaml --trace t.json "
-             "--picture s.svg\n"
-             "exit code 1: the layout does not fit in memory");
+  app.footer(
+      "\nexamples\n"
+      "  gpucc simulate -w llama-3-8b -m h100 -n 64 --pin dp=64,zero=1 -b 128\n"
+      "  gpucc simulate -w gpt-3-175b -m a100-80gb -n 1024 --pin "
+      "tp=8,pp=8,schedule=interleaved,virtual-stages=12 -b 1536\n"
+      "  gpucc simulate -w deepseek-v3 -m h800 -n 2048 -l layout.yaml --trace t.json "
+      "--picture s.svg\n"
+      "  gpucc simulate gpt.plan -m h100 --trace t.json      a compiled plan, from its commands\n"
+      "exit code 1: the layout does not fit in memory");
   return [a] { return simulateCommand(*a); };
 }

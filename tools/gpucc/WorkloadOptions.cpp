@@ -9,11 +9,12 @@ namespace gpucc::tool {
 
 using namespace workload;
 
-void WorkloadOptions::declare(CLI::App &app) {
-  app.add_option("--workload,-w", workloadName,
-                 "a model by name (llama-3-8b, gpt-3-175b, ...; a wrong name lists all) or "
-                 "a workload.yaml")
-      ->required();
+void WorkloadOptions::declare(CLI::App &app, bool planInstead) {
+  CLI::Option *model =
+      app.add_option("--workload,-w", workloadName,
+                     "a model by name (llama-3-8b, gpt-3-175b, ...; a wrong name lists all) or "
+                     "a workload.yaml");
+  model->required(!planInstead);
   app.add_option("--machine,-m", machineName,
                  "a machine by name (h100, a100-80gb, ...) or a machine.yaml")
       ->capture_default_str();
@@ -56,10 +57,21 @@ template <typename T> std::string take(const std::variant<T, std::string> &from,
 
 } // namespace
 
+std::string WorkloadOptions::loadMachine(int64_t ranks) {
+  int64_t count = gpus > 0 ? gpus : ranks;
+  std::string problem = take(cost::loadMachine(machineName, static_cast<int>(count)), machine);
+  if (pricePerHour > 0) {
+    machine.pricePerHour = pricePerHour;
+    for (cost::NodeGroup &group : machine.moreNodes)
+      group.pricePerHour = pricePerHour;
+  }
+  return problem;
+}
+
 std::string WorkloadOptions::load() {
   std::string problem = take(loadWorkload(workloadName), workload);
   if (problem.empty())
-    problem = take(cost::loadMachine(machineName, static_cast<int>(gpus)), machine);
+    problem = loadMachine(0);
   if (problem.empty() && !layoutFile.empty()) {
     std::vector<std::string> keys;
     problem = take(loadLayout(layoutFile, &keys), layout);
@@ -72,11 +84,6 @@ std::string WorkloadOptions::load() {
   if (globalBatch > 0) {
     layout.globalBatch = globalBatch;
     pinned.insert("global-batch");
-  }
-  if (pricePerHour > 0) {
-    machine.pricePerHour = pricePerHour;
-    for (cost::NodeGroup &group : machine.moreNodes)
-      group.pricePerHour = pricePerHour;
   }
   std::vector<std::string> keys;
   for (const std::string &text : pinTexts) {

@@ -26,9 +26,11 @@ struct WorkloadOptions {
   workload::Layout layout;      ///< defaults, then the file, then pins
   std::set<std::string> pinned; ///< keys that the file or a pin gave
 
-  void declare(CLI::App &app);
+  /// `planInstead`: a plan file may take the workload's place.
+  void declare(CLI::App &app, bool planInstead = false);
   /// Loads everything; empty when fine.
   std::string load();
+  std::string loadMachine(int64_t ranks); ///< only that; `ranks` without --gpus
 };
 
 /// A number above 0 (or 0) that is neither infinite nor nan.
