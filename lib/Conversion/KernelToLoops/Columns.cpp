@@ -35,7 +35,7 @@ public:
 
   void run() {
     for (unsigned i : reduced)
-      fillPartials(i);
+      makePartials(i);
     k.forLoop(k.index(0), rows, 1, [&](Value row) { accumulate(row); });
     for (auto [r, i] : llvm::enumerate(reduced))
       for (int64_t c = 0; c < columns; c += k.width)
@@ -51,10 +51,15 @@ private:
     return buildCombine(b, k.loc, loop.getKind(i), x, y);
   }
 
-  void fillPartials(unsigned i) {
+  /// At most one row per residue: it is stored, not combined.
+  bool isOnce() const { return rows <= columnTreeWidth; }
+
+  void makePartials(unsigned i) {
     Type type = accumulatorType(i);
     Value partial = k.buffer(columnTreeWidth * pitch, type);
     partials.push_back(partial);
+    if (rows == columnTreeWidth)
+      return; // each is written
     Value identity = buildIdentity(b, k.loc, loop.getKind(i), k.vector(type));
     k.forLoop(k.index(0), columnTreeWidth * pitch, k.width, [&](Value at) {
       vector::StoreOp::create(b, k.loc, identity, partial, ValueRange{at});
@@ -108,9 +113,12 @@ private:
         Value v = body.lanes(loop.getYielded()[i]), slot = k.add(partialRow, at);
         if (getElementTypeOrSelf(v.getType()).isInteger(1))
           v = arith::ExtUIOp::create(b, k.loc, k.vector(b.getI32Type()), v);
-        Value old = vector::LoadOp::create(b, k.loc, cast<VectorType>(v.getType()), partials[r],
-                                           ValueRange{slot});
-        vector::StoreOp::create(b, k.loc, combine(i, old, v), partials[r], ValueRange{slot});
+        if (!isOnce())
+          v = combine(i,
+                      vector::LoadOp::create(b, k.loc, cast<VectorType>(v.getType()), partials[r],
+                                             ValueRange{slot}),
+                      v);
+        vector::StoreOp::create(b, k.loc, v, partials[r], ValueRange{slot});
       }
     }
   }

@@ -126,3 +126,22 @@ kernel.func @joined(%a: memref<3x8xf32>, %b: memref<8xf32>, %y: memref<4x8xf32>)
     }
   }
 }
+
+// 32 rows, one per residue: nothing is set to -0 first, nothing is added.
+// CHECK-LABEL: func.func @once
+// CHECK-NOT: dense<-0.000000e+00>
+// CHECK: vector.store
+// CHECK: vector.load %{{.*}}[%{{.*}}] : memref<256xf32>
+// CHECK: arith.addf
+kernel.func @once(%w: memref<32x8xf32>, %y: memref<8xf32>) {
+  kernel.program () in () {
+    %0 = kernel.loop (%r, %c) in (32, 8) -> (add tensor<8xf32>) {
+      %1 = kernel.load %w[%r, %c] : memref<32x8xf32>
+      kernel.yield %1 : f32
+    }
+    kernel.loop (%c) in (8) {
+      %1 = kernel.load %0[%c] : tensor<8xf32>
+      kernel.store %1, %y[%c] : memref<8xf32>
+    }
+  }
+}
