@@ -24,6 +24,7 @@ import frame
 import models
 
 TOLERANCE = 1e-3
+LIMIT = 300  # seconds for one peer on one model, its compilation included
 
 
 @dataclasses.dataclass
@@ -106,9 +107,9 @@ def time_pair(peer, threads, plan, quick, folder, fixed):
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads), TORCHINDUCTOR_CACHE_DIR=str(folder / "inductor"))
     try:
         done = subprocess.run([sys.executable, __file__, "--child", request], capture_output=True, text=True,
-                              env=environment, timeout=900)
+                              env=environment, timeout=LIMIT)
     except subprocess.TimeoutExpired:
-        return {"reason": "not ready after 15 minutes"}
+        return {"reason": f"not done after {LIMIT} s"}
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode or not lines:
         tail = [line for line in done.stderr.splitlines() if line.strip()][-1:] or [f"exit code {done.returncode}"]

@@ -41,16 +41,38 @@ int64_t Bounds::offsetOf(int64_t index) const {
   return offset;
 }
 
-/// The comparisons are false for NaN, which therefore stays; each loop is two vector instructions.
+// The widest vectors that the CPU has, chosen when the library is loaded; not under a sanitizer, which
+// may not be ready by then.
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+#define GPUCC_RT_WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define GPUCC_RT_WIDEST
+#endif
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#undef GPUCC_RT_WIDEST
+#define GPUCC_RT_WIDEST
+#endif
+#endif
+
+// The comparisons are false for NaN, which therefore stays.
+GPUCC_RT_WIDEST static void relu(float *values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = values[i] <= 0 ? 0 : values[i];
+}
+
+GPUCC_RT_WIDEST static void clip(float *values, int64_t count, float low, float high) {
+  for (int64_t i = 0; i < count; ++i) {
+    float raised = values[i] < low ? low : values[i];
+    values[i] = high < raised ? high : raised;
+  }
+}
+
 void Bounds::applyTo(float *values, int64_t count) const {
   if (isRelu)
-    for (int64_t i = 0; i < count; ++i)
-      values[i] = values[i] <= 0 ? 0 : values[i];
+    relu(values, count);
   else
-    for (int64_t i = 0; i < count; ++i) {
-      float raised = values[i] < low ? low : values[i];
-      values[i] = high < raised ? high : raised;
-    }
+    clip(values, count, low, high);
 }
 
 void Bounds::applyTo(char *data, int64_t count) const {
