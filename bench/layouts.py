@@ -26,13 +26,14 @@ MACHINES = [("GB300", "gb300-nvl72"), ("GB200", "gb200-nvl72"), ("B300", "b300")
 # The rows the issue names: model, machine, gpus, batch, published mesh (tp, cp, ep, pp, dp), recipe, stack.
 # A layout is published for a stack: only what that stack runs (gpucc plan --stack) is compared.
 NAMED = [
-    # Megatron-LM runs of 175B use TP 8 and PP 8 (selective-recomputation paper, Table 3; MegaScale)
+    # selective-recomputation paper, Table 3: 175B with TP 8, PP 8 (64 GPUs); more GPUs by data parallelism
     ("gpt-3-175b", "a100-80gb", 1024, 1536, 2048, (8, 1, 1, 8, 16), "f16,flash-attention=off", "megatron-2022"),
+    # Llama 3 Herd, Table 4; DeepSeek-V3 report, section 3.2
     ("llama-3-405b", "h100", 16384, 2048, 8192, (8, 1, 1, 16, 128), "bf16,overlap-tensor=on", "any"),
     ("deepseek-v3", "h800", 2048, 15360, 4096, (1, 1, 64, 16, 128), "f8,overlap-experts=on,experts-once=on", "any"),
-    # Megatron-Core MoE, best practice for Mixtral 8x7B
+    # Megatron-LM, megatron/core/transformer/moe/README.md, example script for Mixtral 8x7B (32 GPUs: dp 8): TP 1, PP 4, EP 8
     ("mixtral-8x7b", "h100", 64, 256, 4096, (1, 1, 8, 4, 16), "bf16", "megatron"),
-    # NeMo recipe of Llama 3 8B: data parallel with CP 2 on a node, more nodes by data parallelism
+    # NeMo-Framework-Launcher, H100 table, Llama 3 8B on one node: TP 1, CP 2, DP 4; more nodes by data parallelism
     ("llama-3-8b", "h100", 64, 512, 8192, (1, 2, 1, 1, 32), "bf16", "megatron"),
 ]
 

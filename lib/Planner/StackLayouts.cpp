@@ -29,10 +29,11 @@ bool megatron2022(const Layout &l) {
          l.cp == 1;
 }
 
-/// Megatron-Core with its distributed optimizer; `--recompute-modules` names cheap modules.
+/// Megatron-Core with its distributed optimizer, or Megatron-FSDP where there is no pipeline;
+/// `--recompute-modules` names cheap modules.
 bool megatron(const Layout &l) {
-  return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage <= 1 &&
-         l.offloadOptimizer == 0 && l.offloadActivations == 0;
+  return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) &&
+         l.zeroStage <= (l.pp == 1 ? 3 : 1) && l.offloadOptimizer == 0 && l.offloadActivations == 0;
 }
 
 /// torchtitan: FSDP2 (parameters kept or sharded again), the schedules of torch.distributed.
@@ -45,7 +46,8 @@ bool torchtitan(const Layout &l) {
 
 const Stack all[] = {
     {"any", "whatever the model covers", nullptr},
-    {"megatron", "Megatron-Core, NeMo, Megatron-Bridge: 1f1b and interleaved, ZeRO-1", megatron},
+    {"megatron", "Megatron-Core, NeMo, Megatron-Bridge: 1f1b and interleaved, ZeRO-1, FSDP",
+     megatron},
     {"megatron-2022", "Megatron-LM of 2021-22: the same without ZeRO, cp and cheap recomputation",
      megatron2022},
     {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan},
