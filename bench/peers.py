@@ -68,6 +68,7 @@ class Iree:
     name = "IREE"
     FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
              "--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3", "--iree-opt-data-tiling",
+             "--iree-llvmcpu-stack-allocation-limit=262144",
              "--iree-preprocessing-pass-pipeline=builtin.module(util.func("
              "iree-preprocessing-convert-conv-to-channels-last))"]
 
