@@ -126,13 +126,17 @@ def latency(args, cases, work):
         with tempfile.TemporaryDirectory() as folder:
             plan = pathlib.Path(folder) / "model.plan"
             frame.gpucc("compile", case.path, "--profile", case.profile, "-o", plan)
+            refused = {}
             for threads in args.threads or [1, 2]:
                 row = {"model": case.name, "threads": threads, "peers": {}}
                 for peer in names:
                     frame.progress(f"{case.name}, {threads} threads, {peer}")
-                    found = row["peers"][peer] = time_pair(peer, threads, plan, args.quick, work, fixed)
+                    # What does not run with one number of threads does not with another.
+                    found = refused.get(peer) or time_pair(peer, threads, plan, args.quick, work, fixed)
+                    row["peers"][peer] = found
                     settings[peer] = found.get("setting", settings.get(peer))
                     if "reason" in found:
+                        refused[peer] = found
                         notes.append(f"* {case.name}, {peers.PEERS[peer].name}: {found['reason']}")
                 data.append(row)
                 rows.append(line_of(row, names))
