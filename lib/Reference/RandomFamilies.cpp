@@ -20,16 +20,24 @@ void RandomSteps::reduction() {
   double n = 1;
   for (int64_t d : dims)
     n *= static_cast<double>(tensorOf(x).getDimSize(d));
-  switch (below(options.smooth ? 3 : 5)) {
+  switch (below(options.smooth ? 3 : 6)) {
   case 0: // a mean
     return done(g.mul(g.sum(x, dims), 1 / n), bound(x));
   case 1:
     return done(g.sum(x, dims), bound(x) * n);
   case 2: {
     auto dim = static_cast<int64_t>(below(rank));
+    if (!options.smooth && below(3) == 0) { // an exclusive one would begin with an infinity
+      ReductionKind kind = coin() ? ReductionKind::Max : ReductionKind::Min;
+      return done(ScanOp::create(builder, g.loc, kind, x, dim, false, coin()), bound(x));
+    }
     Value y = ScanOp::create(builder, g.loc, ReductionKind::Sum, x, dim, coin(), coin());
     return done(y, bound(x) * static_cast<double>(tensorOf(x).getDimSize(dim)));
   }
+  case 3: // few factors, or small ones
+    if (std::pow(bound(x), n) < 20)
+      return done(g.reduce(ReductionKind::Prod, x, dims), std::pow(bound(x), n));
+    return done(g.reduce(ReductionKind::Max, g.unary(UnaryKind::Abs, x), dims), bound(x));
   default: {
     ReductionKind kind = coin() ? ReductionKind::Max : ReductionKind::Min;
     return done(g.reduce(kind, x, dims), bound(x));
@@ -178,8 +186,9 @@ void RandomSteps::window() {
     strides.push_back(1 + static_cast<int64_t>(below(2)));
     low.push_back(static_cast<int64_t>(below(window.back())));
     high.push_back(static_cast<int64_t>(below(window.back())));
-    extra.push_back(0);
-    dilations.push_back(1);
+    // A window of nothing but padding would be an infinity.
+    extra.push_back(window.back() > 1 && high.back() == 0 ? strides.back() - 1 : 0);
+    dilations.push_back(2 * (window.back() - 1) < d && below(3) == 0 ? 2 : 1);
   }
   PoolKind kind = coin() ? PoolKind::Max : PoolKind::Avg;
   done(

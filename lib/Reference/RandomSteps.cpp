@@ -21,6 +21,9 @@ RandomSteps::RandomSteps(func::FuncOp function, uint64_t seed, const RandomProgr
   add(options.composites, &RandomSteps::composite, 3);
   add(options.integers, &RandomSteps::integers, 2);
   add(options.random, &RandomSteps::dropout, 1);
+  add(options.numbers, &RandomSteps::narrow, 1);
+  add(options.numbers, &RandomSteps::arithmetic, 1);
+  add(options.numbers, &RandomSteps::special, 1);
   assert(!families.empty() && "switch on a family");
 }
 

@@ -48,6 +48,12 @@ private:
   /// |x| + 0.5 (or x² + 0.5 when smooth): safe to divide by and to take logarithms of.
   Value positive(Value x);
 
+  // RandomNumbers.cpp: other numbers than f32.
+  void narrow();
+  void arithmetic();
+  void special();
+  Value moved(Value x, Value y);
+
   // One function per family.
   void pointwise();
   void unary();

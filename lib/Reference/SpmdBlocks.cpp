@@ -89,17 +89,42 @@ static double combine(ReduceKind kind, double a, double b) {
   return a;
 }
 
+/// Integers wrap: sums and products are those of unsigned 64-bit numbers, cut to the type.
+static int64_t combine(ReduceKind kind, bool isUnsignedType, int64_t a, int64_t b) {
+  auto x = static_cast<uint64_t>(a), y = static_cast<uint64_t>(b);
+  bool less = isUnsignedType ? x < y : a < b;
+  switch (kind) {
+  case ReduceKind::Sum:
+    return static_cast<int64_t>(x + y);
+  case ReduceKind::Prod:
+    return static_cast<int64_t>(x * y);
+  case ReduceKind::Max:
+    return less ? b : a;
+  case ReduceKind::Min:
+    return less ? a : b;
+  case ReduceKind::And:
+    return a & b;
+  case ReduceKind::Or:
+    return a | b;
+  }
+  return a;
+}
+
 /// Blocks of the ranks that share a partial value, combined; ranks without a block add nothing.
 static HostTensor combinePartial(ReduceKind kind, const std::vector<const HostTensor *> &parts) {
   HostTensor sum(parts[0]->dtype(), parts[0]->shape());
   for (int64_t i = 0; i < sum.numElements(); ++i) {
-    double value = parts[0]->getFloat(i);
-    for (size_t p = 1; p < parts.size(); ++p)
-      value = combine(kind, value, parts[p]->getFloat(i));
-    if (isFloat(sum.dtype()))
+    if (isFloat(sum.dtype())) {
+      double value = parts[0]->getFloat(i);
+      for (size_t p = 1; p < parts.size(); ++p)
+        value = combine(kind, value, parts[p]->getFloat(i));
       sum.setFloat(i, value);
-    else
-      sum.setInt(i, static_cast<int64_t>(value));
+    } else {
+      int64_t value = parts[0]->getInt(i);
+      for (size_t p = 1; p < parts.size(); ++p)
+        value = combine(kind, isUnsigned(sum.dtype()), value, parts[p]->getInt(i));
+      sum.setInt(i, value);
+    }
   }
   return sum;
 }

@@ -1,38 +1,22 @@
-"""Broken models, plans, machine files and command lines: exit code 2, and a message with place, found, allowed, remedy.
+"""Broken models, plans, arrays, machine files and command lines: exit code 2, and a message with place, found, allowed,
+remedy.
 
-Each row of the table is one hand-made broken input. The four words are looked for apart, so that a message which loses
-its remedy fails here.
+Each row of the tables is one hand-made broken input (those of models are in broken_models.py). The four words are looked
+for apart, so that a message which loses its remedy fails here.
 """
+import io
 import struct
+import zipfile
 from typing import Callable, NamedTuple
 
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import numpy_helper
 
+import broken_models
+from broken_models import external, model, node, stored as weight, tensor
 
-def tensor(name, shape=(2, 4), dtype=TensorProto.FLOAT):
-    return helper.make_tensor_value_info(name, dtype, list(shape))
-
-
-def model(nodes, weights=(), inputs=None, ir=8, opset=17):
-    graph = helper.make_graph(nodes, "g", inputs or [tensor("x")], [tensor("y", (None, None))], list(weights))
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
-
-
-def node(op, inputs, outputs=("y",), name="broken", **attributes):
-    return helper.make_node(op, list(inputs), list(outputs), name=name, **attributes)
-
-
-def weight(shape=(4,), **fields):
-    return TensorProto(name="w", data_type=TensorProto.FLOAT, dims=list(shape), **fields)
-
-
-def external(location):
-    w = weight(data_location=TensorProto.EXTERNAL)
-    w.external_data.add(key="location", value=location)
-    return w
 
 
 class Bench:
@@ -43,6 +27,7 @@ class Bench:
 
     def onnx(self, made):
         path = self.folder / "m.onnx"
+        (self.folder / "data.bin").write_bytes(bytes(16))
         path.write_bytes(made if isinstance(made, bytes) else made.SerializeToString())
         return ["compile", path]
 
@@ -52,6 +37,11 @@ class Bench:
         path = self.folder / "bad.plan"
         path.write_bytes(data)
         return [command, path]
+
+    def arrays(self, data):
+        path = self.folder / "in.npz"
+        path.write_bytes(data)
+        return ["run", self.plan, "--inputs", path, "--outputs", self.folder / "out.npz"]
 
     def machine(self, old="", new="", text=None):
         path = self.folder / "m.yaml"
@@ -84,6 +74,28 @@ def put(at, data):
     def change(plan):
         plan[at:at + len(data)] = data
     return change
+
+
+def u64(value):
+    return struct.pack("<Q", value)
+
+
+def npz(**arrays):
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def npy(descr="<f4", shape="(1, 16)", data=bytes(64), header=None):
+    """An archive with the array x, from the text of its header."""
+    header = (header or f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}").encode() + b"\n"
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data)
+    return stream.getvalue()
+
+
+X = np.ones((1, 16), np.float32)  # what the good plan takes
 
 
 class Row(NamedTuple):
@@ -127,9 +139,9 @@ ROWS = {
                         "initializer 'w'", "has 12 bytes", "its dims and type take 16", "correct one of them"),
     "negative dim": Row("onnx", weighted(weight((-4,))),
                         "initializer 'w'", "negative dimension -4", "sizes are 0 or more", "correct its dims"),
-    "weights outside": Row("onnx", weighted(external("../secret")),
+    "weights outside": Row("onnx", weighted(external(("location", "../secret"))),
                            "initializer 'w'", "'../secret'", "leads out of the model's folder", "put the file beside the model"),
-    "weights missing": Row("onnx", weighted(external("nothing.bin")),
+    "weights missing": Row("onnx", weighted(external(("location", "nothing.bin"))),
                            "initializer 'w'", "'nothing.bin'", "does not exist in", "copy it there"),
     # plans
     "no plan": Row("plan", lambda b: ["train", __file__, "--data", __file__, "--steps", 1, "--save", b.folder],
@@ -148,6 +160,61 @@ ROWS = {
                       "bad.plan:", "the plan is damaged", "the hash in the header", "compile the model again"),
     "plan for one rank": Row("plan", lambda b: ["run", b.plan, "--ranks", 2],
                              "--ranks 2", "--ranks 2", "was made for 1 rank;", "compile the model again with --ranks 2"),
+    **{f"plan of {n} bytes": Row("plan", lambda b, n=n: b.patched(lambda d: d[:n]),
+                                "bad.plan:", f"has {n} bytes", "its header says", "copy it again or compile")
+       for n in (64, 4000, 16384)},
+    "plan without its end": Row("plan", lambda b: b.patched(lambda d: d[:-1]),
+                                "bad.plan:", "the plan has", "its header says", "copy it again or compile"),
+    "plan with more": Row("plan", lambda b: b.patched(lambda d: d + b"\0"),
+                          "bad.plan:", "the plan has", "its header says", "copy it again or compile"),
+    "plan of 63 bytes": Row("plan", lambda b: b.patched(lambda d: d[:63]),
+                            "bad.plan:", "63 bytes", "the header alone has 64", "compile the model again"),
+    "plan format 0": Row("plan", lambda b: b.patched(put(8, struct.pack("<I", 0))),
+                         "bad.plan:", "plan format 0", "reads format 1", "recompile the model"),
+    "plan of a newer runtime": Row("plan", lambda b: b.patched(put(16, struct.pack("<I", 7))),
+                                   "bad.plan:", "format 1.7 or later", "this one is 1.0", "update the runtime"),
+    "plan index elsewhere": Row("plan", lambda b: b.patched(put(24, u64(128))),
+                                "bad.plan:", "index at 128", "do not fit into", "compile the model again"),
+    "plan index huge": Row("plan", lambda b: b.patched(put(32, u64(1 << 62))),
+                           "bad.plan:", "of 4611686018427387904 bytes", "do not fit into", "compile the model again"),
+    "plan index empty": Row("plan", lambda b: b.patched(put(32, u64(0))),
+                            "bad.plan:", "the plan is damaged", "the hash in the header", "compile the model again"),
+    "plan blobs unaligned": Row("plan", lambda b: b.patched(put(40, u64(100))),
+                                "bad.plan:", "blobs at 100", "do not fit into", "compile the model again"),
+    "plan blobs outside": Row("plan", lambda b: b.patched(put(40, u64(1 << 40))),
+                              "bad.plan:", "blobs at 1099511627776", "do not fit into", "compile the model again"),
+    "plan size": Row("plan", lambda b: b.patched(put(48, u64(1))),
+                     "bad.plan:", "the plan has", "its header says 1", "copy it again or compile"),
+    "plan hash": Row("plan", lambda b: b.patched(put(56, u64(0))),
+                     "bad.plan:", "the plan is damaged", "the hash in the header", "compile the model again"),
+    # arrays
+    "arrays empty": Row("arrays", lambda b: b.arrays(b""),
+                        "in.npz", "not a zip archive: 0 bytes", "an .npz file is one", "write it with numpy.savez"),
+    "arrays text": Row("arrays", lambda b: b.arrays(b"hello"),
+                       "in.npz", "not a zip archive: 5 bytes", "an .npz file is one", "write it with numpy.savez"),
+    "arrays cut": Row("arrays", lambda b: b.arrays(npz(x=X)[:-10]),
+                      "in.npz", "no directory at its end", "an .npz file is one", "write it again"),
+    "arrays half": Row("arrays", lambda b: b.arrays(npz(x=X)[:150]),
+                       "in.npz", "no directory at its end", "an .npz file is one", "write it again"),
+    "arrays damaged": Row("arrays", lambda b: b.arrays(npy().replace(b"NUMPY", b"NUMPX")),
+                          "member 'x.npy'", "does not have its checksum", "is damaged", "copy it again"),
+    "arrays unknown": Row("arrays", lambda b: b.arrays(npz(x=X, zz=X)),
+                          "the plan", "no tensor 'zz'", "it has x, y", "correct the name or leave it out"),
+    "arrays shape": Row("arrays", lambda b: b.arrays(npz(x=X[:, :3])),
+                        "input 'x'", "f32 [1, 3]", "expected f32 [1, 16]", "change the inputs, or recompile"),
+    "arrays rank": Row("arrays", lambda b: b.arrays(npz(x=np.float32(1))),
+                       "input 'x'", "f32 []", "expected f32 [1, 16]", "change the inputs, or recompile"),
+    **{f"arrays of {descr}": Row("arrays", lambda b, d=descr: b.arrays(npy(d, data=bytes(640))),
+                                 "in.npz: 'x'", f"element type '{descr}'", "allowed are", "convert it with astype")
+       for descr in ("<c8", "|O", ">f4", "<U1")},
+    "arrays short": Row("arrays", lambda b: b.arrays(npy(data=bytes(8))),
+                        "in.npz: 'x'", "8 found", "64 bytes of data expected", "write it again with numpy.save"),
+    "arrays huge": Row("arrays", lambda b: b.arrays(npy(shape="(4611686018427387904, 4)")),
+                       "in.npz: 'x'", "too many elements", "at most 2^47 elements", "correct its shape"),
+    "arrays negative": Row("arrays", lambda b: b.arrays(npy(shape="(-1, 16)")),
+                           "in.npz: 'x'", "a negative dimension", "sizes are 0 or more", "write it with numpy.save"),
+    "arrays header": Row("arrays", lambda b: b.arrays(npy(header="nonsense")),
+                         "in.npz: 'x'", "without a plain 'descr'", "structured arrays cannot be read", "write it with numpy.save"),
     # machines
     "machine key": Row("machine", lambda b: b.machine("memory:", "memroy:"),
                        "m.yaml:4: device.memroy", "an unknown key", "memory, memory-bandwidth, multiprocessors,", "correct or remove the key"),
@@ -245,6 +312,10 @@ ROWS = {
                            "--precision", "found a plan", "allowed with a model", "leave the option out"),
 }
 
+for table in broken_models.TABLES:
+    assert not set(table) & set(ROWS)
+    ROWS.update({name: Row("onnx", lambda b, m=m: b.onnx(m.made), *m[1:]) for name, m in table.items()})
+
 
 @pytest.fixture(scope="session")
 def plan(gpucc, models, tmp_path_factory):
@@ -264,9 +335,19 @@ def test_refused_with_place_found_allowed_remedy(gpucc, models, plan, tmp_path, 
 
 
 def test_there_are_enough_of_each_kind():
-    count = {kind: sum(row.kind == kind for row in ROWS.values()) for kind in ("onnx", "plan", "machine", "cli")}
+    kinds = ("onnx", "plan", "arrays", "machine", "cli")
+    count = {kind: sum(row.kind == kind for row in ROWS.values()) for kind in kinds}
     print(f"{len(ROWS)} broken inputs: {count}")
-    assert len(ROWS) == sum(count.values()) >= 20 and all(n >= 5 for n in count.values()), count
+    assert len(ROWS) == sum(count.values()) >= 200 and all(n >= 9 for n in count.values()), count
+
+
+@pytest.mark.parametrize("name", broken_models.UNSUPPORTED)
+def test_unsupported_names_nodes_versions_and_reasons(gpucc, tmp_path, name):
+    made, words = broken_models.UNSUPPORTED[name]
+    code, _, err = gpucc(*Bench(tmp_path, None, None).onnx(made))
+    assert code == 3, f"exit code {code}\n{err}"
+    for word in ["cannot compile", *words]:
+        assert word in err, f"'{word}' is not in:\n{err}"
 
 
 def test_what_the_rows_break_was_whole(gpucc, models, plan, tmp_path):

@@ -60,9 +60,9 @@ static int64_t winner(const std::vector<T> &x, const Around &a, int64_t o, int64
   int64_t best = 0;
   for (int64_t j = 0; j < a.n; ++j) {
     T v = x[(o * a.n + j) * a.inner + i], top = x[(o * a.n + best) * a.inner + i];
-    if (isNan(v))
-      return j; // the first NaN wins
-    if (better(v, top) || (last && v == top))
+    if (isNan(top) && !(last && isNan(v)))
+      continue; // the first NaN wins, or the last
+    if (isNan(v) || better(v, top) || (last && v == top))
       best = j;
   }
   return best;

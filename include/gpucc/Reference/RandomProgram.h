@@ -44,6 +44,7 @@ struct RandomProgramOptions {
   bool composites = true;
   bool integers = true; ///< compare and select, index arithmetic, gather, scatter
   bool random = true;   ///< dropout
+  bool numbers = true;  ///< bf16 and f16, integers of all widths, functions that jump
   /// Only ops with derivatives everywhere near the values met (no max, abs, rounding, …).
   bool smooth = false;
   /// One more result, `loss`: the mean of all float results' squares, a scalar.

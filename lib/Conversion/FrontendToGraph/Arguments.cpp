@@ -49,14 +49,19 @@ bool ModelConverter::makeArguments() {
     else if (auto ranked = dyn_cast<RankedTensorType>(type))
       shape = boundShape(ranked, cast<ArrayAttr>(dims), profile);
     else
-      emitError(argument.getLoc()) << "input '" << name << "' has no shape in the model; give one";
+      emitError(argument.getLoc())
+          << "input '" << name
+          << "' has no shape in the model; a tensor has sizes or names for its dimensions: "
+             "add them";
     if (!shape) {
       worsen(outcome.status, frontend::Status::BadInput);
       fine = false;
       continue;
     }
     if (tooLarge(*shape)) {
-      emitError(argument.getLoc()) << "input '" << name << "' has more than 2^40 elements";
+      emitError(argument.getLoc()) << "input '" << name
+                                   << "' has more than 2^40 elements, which is what is "
+                                      "allowed; choose smaller sizes";
       worsen(outcome.status, frontend::Status::BadInput);
       fine = false;
       continue;

@@ -112,6 +112,10 @@ bool ModelConverter::convertNode(frontend::NodeOp node) {
     reportMissing(node, reason);
     return poison();
   }
+  if (StringRef missing = missingAttribute(node); !missing.empty()) {
+    reportInvalid(node, "has no attribute '" + missing + "'; the operator has no default for it");
+    return poison();
+  }
   SmallVector<Value> operands;
   for (auto [i, input] : llvm::enumerate(node.getInputs())) {
     Value value = valueOf(input);
@@ -145,6 +149,10 @@ bool ModelConverter::convertNode(frontend::NodeOp node) {
   g.location = node.getLoc();
   Node state(node, g, *this, std::move(operands));
   bool fine = succeeded(entry->rule(state));
+  if (StringRef fault = state.attributeFault(); !fault.empty()) {
+    reportInvalid(node, fault);
+    fine = false;
+  }
   if (g.failed()) { // a builder has said why
     worsen(outcome.status, frontend::Status::BadInput);
     g.resetFailure();

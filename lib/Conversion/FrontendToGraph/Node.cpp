@@ -2,6 +2,7 @@
 #include "lib/Conversion/FrontendToGraph/Node.h"
 
 #include "lib/Conversion/FrontendToGraph/ModelConverter.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -12,28 +13,49 @@ bool Node::wants(unsigned i) const {
 }
 bool Node::training() const { return model.options.train; }
 
+/// "a number", "integers", ...: how an attribute is written.
+static StringRef kindOf(Attribute a) {
+  return llvm::TypeSwitch<Attribute, StringRef>(a)
+      .Case<IntegerAttr>([](auto) { return "an integer"; })
+      .Case<FloatAttr>([](auto) { return "a number"; })
+      .Case<StringAttr>([](auto) { return "a string"; })
+      .Case<DenseI64ArrayAttr>([](auto) { return "integers"; })
+      .Case<DenseF32ArrayAttr>([](auto) { return "numbers"; })
+      .Case<ElementsAttr>([](auto) { return "a tensor"; })
+      .Default([](Attribute) { return "of another kind"; });
+}
+
+template <typename Attr> Attr Node::attrOf(StringRef name, StringRef kind) const {
+  Attribute written = attr(name);
+  auto a = dyn_cast_or_null<Attr>(written);
+  if (written && !a && wrongAttribute.empty())
+    wrongAttribute =
+        ("its attribute '" + name + "' is " + kindOf(written) + "; allowed is " + kind).str();
+  return a;
+}
+
 int64_t Node::getInt(StringRef name, int64_t otherwise) const {
-  auto a = dyn_cast_or_null<IntegerAttr>(attr(name));
+  auto a = attrOf<IntegerAttr>(name, "an integer");
   return a ? a.getInt() : otherwise;
 }
 float Node::getFloat(StringRef name, float otherwise) const {
-  auto a = dyn_cast_or_null<FloatAttr>(attr(name));
+  auto a = attrOf<FloatAttr>(name, "a number");
   return a ? a.getValue().convertToFloat() : otherwise;
 }
 StringRef Node::getString(StringRef name, StringRef otherwise) const {
-  auto a = dyn_cast_or_null<StringAttr>(attr(name));
+  auto a = attrOf<StringAttr>(name, "a string");
   return a ? a.getValue() : otherwise;
 }
 std::optional<Dims> Node::getInts(StringRef name) const {
-  auto a = dyn_cast_or_null<DenseI64ArrayAttr>(attr(name));
+  auto a = attrOf<DenseI64ArrayAttr>(name, "a list of integers");
   return a ? std::optional<Dims>(Dims(a.asArrayRef())) : std::nullopt;
 }
 SmallVector<float> Node::getFloats(StringRef name) const {
-  auto a = dyn_cast_or_null<DenseF32ArrayAttr>(attr(name));
+  auto a = attrOf<DenseF32ArrayAttr>(name, "a list of numbers");
   return a ? SmallVector<float>(a.asArrayRef()) : SmallVector<float>();
 }
 std::optional<HostTensor> Node::getTensor(StringRef name) const {
-  auto a = dyn_cast_or_null<ElementsAttr>(attr(name));
+  auto a = attrOf<ElementsAttr>(name, "a tensor");
   return a ? toHostTensor(a) : std::nullopt;
 }
 
@@ -109,7 +131,7 @@ bool Node::dimensions(Dims &axes, int64_t rank) {
   llvm::sort(axes);
   if (std::adjacent_find(axes.begin(), axes.end()) == axes.end())
     return true;
-  (void)invalid("an axis is listed twice");
+  (void)invalid("an axis is listed twice; each is allowed once");
   return false;
 }
 

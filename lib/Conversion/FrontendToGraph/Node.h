@@ -53,7 +53,7 @@ public:
   bool wants(unsigned i) const;
   bool training() const; ///< the model is converted to be trained
 
-  // Attributes.
+  // Attributes. One of another kind than the one asked for is a fault of the model.
   mlir::Attribute attr(llvm::StringRef name) const { return op.getParams().get(name); }
   bool hasAttr(llvm::StringRef name) const { return bool(attr(name)); }
   int64_t getInt(llvm::StringRef name, int64_t otherwise) const;
@@ -62,6 +62,8 @@ public:
   std::optional<Dims> getInts(llvm::StringRef name) const;
   SmallVector<float> getFloats(llvm::StringRef name) const;
   std::optional<HostTensor> getTensor(llvm::StringRef name) const;
+  /// What is wrong with an attribute that was asked for; "" when nothing.
+  llvm::StringRef attributeFault() const { return wrongAttribute; }
 
   /// The value of a constant operand; also of a small weight, which is read from its file.
   std::optional<HostTensor> constant(unsigned i);
@@ -88,7 +90,9 @@ public:
   ArrayRef<Value> resultValues() const { return results; }
 
 private:
+  template <typename Attr> Attr attrOf(llvm::StringRef name, llvm::StringRef kind) const;
   SmallVector<Value> operands, results;
+  mutable std::string wrongAttribute;
 };
 
 using Rule = LogicalResult (*)(Node &);
@@ -102,6 +106,9 @@ struct Entry {
   Rule rule;
 };
 inline constexpr int64_t latest = INT64_MAX;
+
+/// The attribute that the operator must have and this node has not; "" when none.
+llvm::StringRef missingAttribute(frontend::NodeOp node);
 
 /// The rule for an operator at a version; null when there is none. `reason` then says why.
 const Entry *findRule(llvm::StringRef domain, llvm::StringRef type, int64_t version,

@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -24,22 +25,29 @@ struct Keys {
 } // namespace
 
 static bool readKeys(const ::onnx::TensorProto &tensor, Keys &keys, std::string &error) {
+  StringSet<> seen;
   for (const auto &entry : tensor.external_data()) {
     StringRef key = entry.key(), value = entry.value();
+    if (!seen.insert(key).second) {
+      error =
+          ("has external_data with the key '" + key + "' twice; each is allowed once: remove one")
+              .str();
+      return false;
+    }
     if (key == "location") {
       keys.location = value.str();
     } else if (key == "offset" || key == "length") {
       uint64_t number;
       if (value.getAsInteger(10, number) || number > (uint64_t(1) << 62)) {
         error = ("has external_data with " + key + " '" + value +
-                 "'; a number of bytes from 0 to 2^62 is allowed")
+                 "'; a number of bytes from 0 to 2^62 is allowed: correct it")
                     .str();
         return false;
       }
       (key == "offset" ? keys.offset : keys.length) = number;
     } else if (key != "checksum" && key != "basepath") {
       error = ("has external_data with the unknown key '" + key +
-               "'; known are location, offset, length and checksum")
+               "'; known are location, offset, length and checksum: remove it")
                   .str();
       return false;
     }
@@ -54,7 +62,7 @@ static bool checkPath(StringRef location, StringRef folder, bool followLinks,
     return false;
   };
   if (location.empty())
-    return refuse("which is no name; external_data needs a location");
+    return refuse("which is no name; external_data needs a location: add the path of the file");
   if (location.contains('\0') || sys::path::is_absolute(location))
     return refuse("which is no relative path; put the file beside the model");
   for (StringRef part : make_range(sys::path::begin(location), sys::path::end(location)))
@@ -67,11 +75,11 @@ static bool checkPath(StringRef location, StringRef folder, bool followLinks,
     return refuse("which does not exist in '" + Twine(folder.empty() ? "." : folder) +
                   "'; copy it there");
   if (status.type() != sys::fs::file_type::regular_file)
-    return refuse("which is not a regular file");
+    return refuse("which is not a regular file; give one with the tensor's bytes");
   SmallString<256> realFolder, realFile;
   if (sys::fs::real_path(folder.empty() ? "." : folder, realFolder) ||
       sys::fs::real_path(full, realFile))
-    return refuse("which cannot be resolved");
+    return refuse("which cannot be resolved; put the file beside the model");
   StringRef rest = realFile.str();
   if (!followLinks &&
       !(rest.consume_front(realFolder) &&
@@ -90,19 +98,20 @@ bool gpucc::onnx_import::locateExternal(const ::onnx::TensorProto &tensor, Strin
     return false;
   uint64_t size = 0;
   if (sys::fs::file_size(full, size)) {
-    error = "keeps its data in '" + keys.location + "', whose size cannot be read";
+    error = "keeps its data in '" + keys.location +
+            "', whose size cannot be read; put the file beside the model";
     return false;
   }
   uint64_t offset = keys.offset.value_or(0);
   if (keys.length && *keys.length != need) {
     error = "says its external data has " + std::to_string(*keys.length) +
-            " bytes, but its dims and type take " + std::to_string(need);
+            " bytes, but its dims and type take " + std::to_string(need) + ": correct one of them";
     return false;
   }
   if (offset > size || need > size - offset) {
     error = "needs bytes " + std::to_string(offset) + " to " + std::to_string(offset + need) +
             " of '" + keys.location + "', which has only " + std::to_string(size) +
-            "; the file is cut short or belongs to another model";
+            "; the file is cut short or belongs to another model: copy it again";
     return false;
   }
   result = {keys.location, offset, need};

@@ -15,7 +15,9 @@ GraphImporter::GraphImporter(MLIRContext *context, const ::onnx::ModelProto &mod
       builder(context), fileLocation(FileLineColLoc::get(context, fileName, 0, 0)) {
   files.push_back(fileName.str());
   for (const ::onnx::FunctionProto &f : model.functions())
-    functions[f.domain() + ":" + f.name() + ":" + f.overload()] = &f;
+    if (!functions.try_emplace(f.domain() + ":" + f.name() + ":" + f.overload(), &f).second)
+      error(fileLocation, "the model has the function '" + f.name() + "' of domain '" + f.domain() +
+                              "' twice; a name stands for one function: rename one of them");
 }
 
 void GraphImporter::error(Location where, const Twine &text) {
@@ -35,11 +37,14 @@ Value GraphImporter::absent() {
 bool GraphImporter::readOpsets(Surroundings &around) {
   for (const auto &opset : model.opset_import()) {
     StringRef domain = opset.domain() == frontend::onnxDomain ? "" : StringRef(opset.domain());
-    int64_t &version = around.opsets[domain];
-    version = std::max<int64_t>(version, opset.version());
+    auto [known, isNew] = around.opsets.try_emplace(domain, opset.version());
     if (opset.version() < 1)
       error(fileLocation, "the model imports version " + Twine(opset.version()) + " of domain '" +
-                              domain + "'; versions start at 1");
+                              domain + "'; versions start at 1: correct opset_import");
+    else if (!isNew && known->second != opset.version())
+      error(fileLocation, "the model imports versions " + Twine(known->second) + " and " +
+                              Twine(opset.version()) + " of domain '" + domain +
+                              "'; one is allowed: remove the other from opset_import");
   }
   if (!around.opsets.contains(""))
     around.opsets[""] = 1; // IR version 2 and below did not say
@@ -47,8 +52,8 @@ bool GraphImporter::readOpsets(Surroundings &around) {
 }
 
 /// `dims` receives the names of the dimensions; an unknown one without a name is called
-/// <value>_dim<i>, so that a profile can bind it. So is one named "?": Paddle's exporter writes that
-/// for "unknown", and two of them are no promise of equal sizes.
+/// <value>_dim<i>, so that a profile can bind it. So is one named "?": Paddle's exporter writes
+/// that for "unknown", and two of them are no promise of equal sizes.
 Type GraphImporter::typeOf(const ::onnx::TypeProto &type, StringRef name,
                            SmallVectorImpl<Attribute> *dims) {
   auto opaque = [&](const Twine &what) -> Type {
@@ -98,6 +103,9 @@ void GraphImporter::importInputs(frontend::GraphOp graph, Scope &scope) {
     if (initializers.contains(input.name()))
       continue; // IR version 3 lists weights among the inputs; later it is a default value
     SmallVector<Attribute> dims;
+    if (input.type().value_case() == ::onnx::TypeProto::VALUE_NOT_SET)
+      error(fileLocation, "the input '" + input.name() +
+                              "' has no type; a tensor has an element type and a shape: add them");
     Type type = typeOf(input.type(), input.name(), &dims);
     Value arg = graph.getBody().front().addArgument(
         type, NameLoc::get(builder.getStringAttr(input.name()), fileLocation));
@@ -146,8 +154,9 @@ OwningOpRef<ModuleOp> GraphImporter::importModel() {
   SmallVector<Attribute> names, allDims, declared;
   SmallVector<Value> values;
   if (model.graph().output().empty())
-    error(fileLocation,
-          "graph '" + model.graph().name() + "' has no outputs; a model computes at least one");
+    error(fileLocation, "graph '" + model.graph().name() +
+                            "' has no outputs; a model computes at least one: list it in "
+                            "graph.output");
   for (const auto &output : model.graph().output()) {
     SmallVector<Attribute> dims;
     declared.push_back(TypeAttr::get(typeOf(output.type(), output.name(), &dims)));

@@ -73,6 +73,7 @@ private:
                  std::vector<int> &order);
   void importNodes(const NodeList &nodes, llvm::StringRef graphName, Scope &scope,
                    const Surroundings &around);
+  void defineAbsent(const NodeList &nodes, Scope &scope);
   void importNode(const ::onnx::NodeProto &node, int index, Scope &scope,
                   const Surroundings &around);
   void importCall(const ::onnx::NodeProto &node, const ::onnx::FunctionProto &function,

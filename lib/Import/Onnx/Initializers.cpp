@@ -49,7 +49,7 @@ void GraphImporter::importInitializer(const ::onnx::TensorProto &tensor, const S
   };
   std::string problem;
   std::vector<int64_t> shape;
-  if (!tensorShape(tensor, shape, problem))
+  if (!tensorShape(tensor, shape, problem) || !checkPayload(tensor, span != nullptr, problem))
     return fail(problem);
   std::optional<DType> type = elementType(tensor.data_type());
   if (!type) // fine as long as nothing that we convert reads it

@@ -89,16 +89,24 @@ void GraphImporter::importNodes(const NodeList &nodes, StringRef graphName, Scop
                                 const Surroundings &around) {
   std::vector<int> order;
   if (!sortNodes(nodes, graphName, scope, order))
-    return;
+    return defineAbsent(nodes, scope);
   for (int i : order) {
     if (++imported > maxNodes) {
       if (imported == maxNodes + 1)
         error(fileLocation, "the model has more than " + Twine(maxNodes) +
-                                " nodes once its functions are put in place");
-      return;
+                                " nodes once its functions are put in place, which is what is "
+                                "allowed; export it with functions that call each other less");
+      return defineAbsent(nodes, scope);
     }
     importNode(nodes[i], i, scope, around);
   }
+}
+
+/// After an error: what the nodes would have made is not missed, too.
+void GraphImporter::defineAbsent(const NodeList &nodes, Scope &scope) {
+  for (const ::onnx::NodeProto &node : nodes)
+    for (const std::string &output : node.output())
+      scope.define(output, absent());
 }
 
 bool GraphImporter::operands(const ::onnx::NodeProto &node, StringRef name, const Scope &scope,
@@ -143,6 +151,11 @@ void GraphImporter::importNode(const ::onnx::NodeProto &node, int index, Scope &
   for (const auto &written : node.attribute()) {
     const auto *a = &written;
     if (!a->ref_attr_name().empty()) { // inside a function: the caller's attribute
+      if (around.prefix.empty())
+        error(loc, "node '" + name + "' takes the attribute '" + written.name() +
+                       "' from the caller's '" + a->ref_attr_name() +
+                       "', but the graph has no caller; references are allowed in functions: "
+                       "write the value");
       auto it = around.attributes.find(a->ref_attr_name());
       if (it == around.attributes.end())
         continue;
@@ -150,7 +163,7 @@ void GraphImporter::importNode(const ::onnx::NodeProto &node, int index, Scope &
     }
     if (written.name().empty() || !seen.insert(written.name()).second) {
       error(loc, "node '" + name + "' has the attribute '" + written.name() +
-                     "' twice or without a name");
+                     "' twice or without a name; each has its own: remove or rename one");
       continue;
     }
     if (a->has_g()) {
@@ -173,8 +186,9 @@ void GraphImporter::importNode(const ::onnx::NodeProto &node, int index, Scope &
     importBody(*body, region, name, scope, around);
   for (auto [output, value] : llvm::zip(node.output(), op.getOutputs()))
     if (!output.empty() && !scope.define(output, value))
-      error(loc, "node '" + name + "' produces '" + output +
-                     "', which is produced or stored already; every value has one producer");
+      error(loc,
+            "node '" + name + "' produces '" + output +
+                "', which is produced or stored already; every value has one producer: rename it");
 }
 
 void GraphImporter::importBody(const ::onnx::GraphProto &body, Region &region, StringRef node,
@@ -184,7 +198,8 @@ void GraphImporter::importBody(const ::onnx::GraphProto &body, Region &region, S
   builder.setInsertionPointToEnd(&block);
   if (around.depth >= maxDepth) {
     error(fileLocation,
-          "graphs are nested more than " + Twine(maxDepth) + " deep at '" + node + "'");
+          "graphs are nested more than " + Twine(maxDepth) + " deep at '" + node +
+              "', which is what is allowed; export the model with fewer If or Loop inside another");
     frontend::YieldOp::create(builder, fileLocation, ValueRange());
     return;
   }
@@ -205,10 +220,23 @@ void GraphImporter::importBody(const ::onnx::GraphProto &body, Region &region, S
 
 void GraphImporter::importCall(const ::onnx::NodeProto &node, const ::onnx::FunctionProto &function,
                                StringRef name, Scope &scope, const Surroundings &around) {
-  if (around.depth >= maxDepth)
-    return error(nodeLocation(name, node.op_type()),
-                 "function '" + function.name() + "' calls itself, or calls are nested more than " +
-                     Twine(maxDepth) + " deep");
+  if (around.depth >= maxDepth) {
+    for (const std::string &output : node.output())
+      scope.define(output, absent());
+    return error(
+        nodeLocation(name.take_front(60), node.op_type()),
+        "function '" + function.name() + "' calls itself, or calls are nested more than " +
+            Twine(maxDepth) +
+            " deep, which is what is allowed; export the model with its functions inlined");
+  }
+  auto tooMany = [&](int found, int allowed, StringRef what) {
+    if (found > allowed)
+      error(nodeLocation(name, node.op_type()),
+            "node '" + name + "' has " + Twine(found) + " " + what + "; the function '" +
+                function.name() + "' has " + Twine(allowed) + ": remove the others");
+  };
+  tooMany(node.input_size(), function.input_size(), "operands");
+  tooMany(node.output_size(), function.output_size(), "results");
   SmallVector<Value> values;
   operands(node, name, scope, values);
   Surroundings inside;
@@ -239,6 +267,7 @@ void GraphImporter::importCall(const ::onnx::NodeProto &node, const ::onnx::Func
     Value value = outputOf(function.output(int(i)), function.name(), inner);
     if (!scope.define(output, value))
       error(nodeLocation(name, node.op_type()),
-            "node '" + name + "' produces '" + output + "', which is produced already");
+            "node '" + name + "' produces '" + output +
+                "', which is produced already; every value has one producer: rename it");
   }
 }

@@ -49,7 +49,7 @@ OnnxModel gpucc::importOnnxBytes(MLIRContext *context, StringRef bytes, StringRe
   if (slim.bytes.size() > size_t(INT32_MAX) || !model.ParseFromCodedStream(&coded) ||
       !coded.ConsumedEntireMessage()) {
     emitError(where) << "is no ONNX model: a message inside is malformed or nested more than 100 "
-                        "deep; export the model again";
+                        "deep, which is what is allowed; export the model again";
     return result;
   }
   if (!checkModel(model, where))

@@ -70,13 +70,30 @@ bool onnx_import::tensorShape(const TensorProto &tensor, std::vector<int64_t> &s
       return false;
     }
     if (!empty && MulOverflow(count, d, count)) {
-      error = "has more elements than 63 bits can count";
+      error =
+          "has more elements than 63 bits can count; at most 2^59 are allowed: correct its dims";
       return false;
     }
   }
   // Byte sizes are computed as count * 8 / 8 at most.
   if (!empty && count > (int64_t(1) << 59)) {
-    error = "has " + std::to_string(count) + " elements; at most 2^59 are allowed";
+    error =
+        "has " + std::to_string(count) + " elements; at most 2^59 are allowed: correct its dims";
+    return false;
+  }
+  return true;
+}
+
+bool onnx_import::checkPayload(const TensorProto &tensor, bool isElsewhere, std::string &error) {
+  if (tensor.has_segment()) {
+    error = "is a segment of a tensor; whole tensors are read: export it in one piece";
+    return false;
+  }
+  bool typed = tensor.float_data_size() || tensor.double_data_size() || tensor.int32_data_size() ||
+               tensor.int64_data_size() || tensor.uint64_data_size() || tensor.string_data_size();
+  if ((tensor.has_raw_data() || isElsewhere) && typed) {
+    error =
+        "has its data twice, in raw_data and in a typed field; one is allowed: remove the other";
     return false;
   }
   return true;
@@ -137,6 +154,8 @@ bool onnx_import::decodeTensor(const TensorProto &tensor, std::optional<StringRe
   }
   std::vector<int64_t> shape;
   if (!tensorShape(tensor, shape, error))
+    return false;
+  if (!checkPayload(tensor, raw.has_value(), error))
     return false;
   if (tensor.data_location() == TensorProto::EXTERNAL) {
     error = "lies in an external file, which is allowed for initializers only";

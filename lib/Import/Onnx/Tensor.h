@@ -27,6 +27,9 @@ std::string elementTypeName(int onnxType);
 bool tensorShape(const ::onnx::TensorProto &tensor, std::vector<int64_t> &shape,
                  std::string &error);
 
+/// Whole and stored once. `isElsewhere`: raw_data was left out of the message.
+bool checkPayload(const ::onnx::TensorProto &tensor, bool isElsewhere, std::string &error);
+
 /// The values of a tensor that is stored in the message itself. `raw` replaces raw_data when the
 /// payload was left out of the parsed message.
 bool decodeTensor(const ::onnx::TensorProto &tensor, std::optional<llvm::StringRef> raw,

@@ -18,7 +18,7 @@ Status gpucc::rt::findTensor(const plan::Plan &plan, const std::string &name, ui
     known += (listed++ ? ", " : "") + plan.tensors()->Get(i)->name()->str();
   }
   return GPUCC_RT_FAIL(Code::invalidArgument, "the plan has no tensor '", name, "'; it has ", known,
-                       listed == 12 ? ", ..." : "");
+                       listed == 12 ? ", ..." : "", ": correct the name or leave it out");
 }
 
 /// The view of a tensor under a profile, on whichever stage has one.

@@ -55,17 +55,21 @@ public:
     size_t at = 0;
     if (!after("'descr':", at) || at >= text.size() || text[at] != '\'')
       return GPUCC_RT_FAIL(Code::io, "a .npy header without a plain 'descr' (structured arrays "
-                                     "cannot be read)");
+                                     "cannot be read); write it with numpy.save");
     size_t end = text.find('\'', at + 1);
     descr = std::string(text.substr(at + 1, end == std::string_view::npos ? 0 : end - at - 1));
     if (descr.size() < 3 || (descr[0] == '>'))
-      return GPUCC_RT_FAIL(Code::io, "element type '", descr, "' cannot be read (big endian?)");
+      return GPUCC_RT_FAIL(Code::io, "element type '", descr,
+                           "' cannot be read (big endian?); allowed are little-endian numbers: "
+                           "convert it with astype");
     bool known = false;
     for (auto [name, type] : numpyTypes)
       if (descr.substr(1) == name)
         array.dtype = static_cast<gpucc_rt_dtype>(type), known = true;
     if (!known)
-      return GPUCC_RT_FAIL(Code::io, "element type '", descr, "' cannot be read");
+      return GPUCC_RT_FAIL(
+          Code::io, "element type '", descr,
+          "' cannot be read; allowed are floats, integers and bool: convert it with astype");
     if (!after("'fortran_order':", at))
       return GPUCC_RT_FAIL(Code::io, "a .npy header without 'fortran_order'");
     fortran = text.substr(at, 4) == "True";
@@ -89,6 +93,9 @@ private:
       return GPUCC_RT_FAIL(Code::io, "a .npy header without 'shape'");
     uint64_t count = 1;
     for (++at; at < text.size() && text[at] != ')'; ++at) {
+      if (text[at] == '-')
+        return GPUCC_RT_FAIL(Code::io, "a .npy array with a negative dimension; sizes are 0 or "
+                                       "more: write it with numpy.save");
       if (!std::isdigit(static_cast<unsigned char>(text[at])))
         continue;
       int64_t extent = 0;
@@ -98,7 +105,9 @@ private:
       extents.push_back(extent);
       if (__builtin_mul_overflow(count, static_cast<uint64_t>(extent), &count) ||
           count > (uint64_t(1) << 47) || extents.size() > GPUCC_RT_MAX_RANK)
-        return GPUCC_RT_FAIL(Code::io, "a .npy array with too many elements or dimensions");
+        return GPUCC_RT_FAIL(Code::io, "a .npy array with too many elements or dimensions; at most "
+                                       "2^47 elements in 16 dimensions are allowed: correct its "
+                                       "shape");
       --at;
     }
     return {};
@@ -109,7 +118,7 @@ private:
 
 rt::Status parseNpy(std::string_view file, Array &array) {
   if (file.size() < 10 || file.substr(0, 6) != "\x93NUMPY")
-    return GPUCC_RT_FAIL(Code::io, "not a .npy array");
+    return GPUCC_RT_FAIL(Code::io, "not a .npy array; write it with numpy.save");
   uint64_t length = static_cast<unsigned char>(file[8]) | static_cast<unsigned char>(file[9]) << 8;
   uint64_t start = 10;
   if (file[6] >= 2) {
@@ -129,7 +138,7 @@ rt::Status parseNpy(std::string_view file, Array &array) {
     return GPUCC_RT_FAIL(Code::io, "a .npy array that was cut off: ", bytes,
                          " bytes of data "
                          "expected, ",
-                         file.size() - start - length, " found");
+                         file.size() - start - length, " found; write it again with numpy.save");
   array.bytes.resize(bytes);
   rt::Extents target = rt::rowMajorStrides(array.shape), source = target;
   if (fortran) {

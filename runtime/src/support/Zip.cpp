@@ -50,7 +50,9 @@ Status findDirectory(std::string_view file, Directory &directory) {
     }
     return {};
   }
-  return GPUCC_RT_FAIL(Code::io, "not a zip archive (no directory at its end; was it cut off?)");
+  return GPUCC_RT_FAIL(Code::io,
+                       "not a zip archive (no directory at its end; was it cut off?); an .npz "
+                       "file is one: write it again with numpy.savez");
 }
 
 /// Sizes that did not fit 32 bits are in the extra field, in this order.
@@ -107,7 +109,7 @@ Status inflateMember(std::string_view packed, std::vector<char> &bytes) {
   }
   inflateEnd(&stream);
   if (result != Z_STREAM_END || out != bytes.size())
-    return GPUCC_RT_FAIL(Code::io, "its compressed data is damaged");
+    return GPUCC_RT_FAIL(Code::io, "its compressed data is damaged; copy the file again");
   return {};
 }
 
@@ -135,14 +137,16 @@ Status extract(std::string_view file, const Entry &entry, std::vector<char> &byt
   }
   uint64_t crc = crc32_z(0, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size());
   if (crc != entry.crc)
-    return GPUCC_RT_FAIL(Code::io, "does not have its checksum; the file is damaged");
+    return GPUCC_RT_FAIL(Code::io,
+                         "does not have its checksum; the file is damaged: copy it again");
   return {};
 }
 } // namespace
 
 Status gpucc::rt::readZip(std::string_view file, std::vector<ZipMember> &members) {
   if (file.size() < 22)
-    return GPUCC_RT_FAIL(Code::io, "not a zip archive: ", file.size(), " bytes");
+    return GPUCC_RT_FAIL(Code::io, "not a zip archive: ", file.size(),
+                         " bytes; an .npz file is one: write it with numpy.savez");
   Directory directory;
   GPUCC_RT_TRY(findDirectory(file, directory));
   uint64_t at = directory.offset;

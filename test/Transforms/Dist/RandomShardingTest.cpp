@@ -111,7 +111,7 @@ void nameArguments(func::FuncOp function, std::vector<std::string> &names) {
 
 static int seeds() {
   const char *text = std::getenv("GPUCC_RANDOM_SEEDS");
-  return text ? std::atoi(text) : 500;
+  return text ? std::atoi(text) : 2000;
 }
 
 TEST(RandomSharding, FourRanksEqualTheEvaluator) {

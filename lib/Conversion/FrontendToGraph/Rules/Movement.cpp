@@ -99,10 +99,13 @@ static LogicalResult slice(Node &n) {
   if (!axesGiven)
     for (size_t i = 0; i < starts.size(); ++i)
       axes.push_back(i);
+  if (Dims known = axes; !n.dimensions(known, n.rank(0)))
+    return failure();
   if (!stepsGiven)
     steps.assign(starts.size(), 1);
   if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
-    return n.invalid("starts, ends, axes and steps are not equally long");
+    return n.invalid(
+        "starts, ends, axes and steps are not equally long; they have one entry per axis");
   int64_t rank = n.rank(0);
   Dims begin(rank, 0), sizes = shapeOf(n[0]), strides(rank, 1);
   for (auto [start, end, axis, step] : llvm::zip(starts, ends, axes, steps)) {
@@ -110,7 +113,7 @@ static LogicalResult slice(Node &n) {
     if (!dim)
       return failure();
     if (step == 0)
-      return n.invalid("a step is 0");
+      return n.invalid("a step is 0; steps are positive or negative");
     Stretch range = sliceRange(start, end, step, typeOf(n[0]).getDimSize(*dim));
     begin[*dim] = range.size ? range.start : 0;
     sizes[*dim] = range.size;

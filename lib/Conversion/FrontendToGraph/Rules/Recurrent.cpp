@@ -50,6 +50,11 @@ static std::optional<Layer> layerOf(Node &n, int64_t gates) {
   Layer l{};
   l.batchFirst = n.getInt("layout", 0) != 0;
   StringRef direction = n.getString("direction", "forward");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
+    (void)n.invalid("direction is '" + direction +
+                    "'; forward, reverse and bidirectional are allowed");
+    return std::nullopt;
+  }
   l.reverse = direction == "reverse";
   l.directions = direction == "bidirectional" ? 2 : 1;
   if (n.rank(0) != 3 || n.rank(1) != 3 || n.rank(2) != 3) {

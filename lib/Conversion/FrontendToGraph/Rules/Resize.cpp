@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lib/Conversion/FrontendToGraph/Node.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
 
@@ -237,6 +238,12 @@ static LogicalResult resize(Node &n) {
   s.antialias = n.getInt("antialias", 0) != 0;
   if (s.mode != "nearest" && s.mode != "linear" && s.mode != "cubic")
     return n.invalid("mode is '" + s.mode + "'; nearest, linear and cubic are allowed");
+  static constexpr StringLiteral known[] = {
+      "asymmetric",           "half_pixel",    "half_pixel_symmetric", "pytorch_half_pixel",
+      "tf_half_pixel_for_nn", "align_corners", "tf_crop_and_resize"};
+  if (!llvm::is_contained(known, StringRef(s.coordinates)))
+    return n.invalid("coordinate_transformation_mode is '" + s.coordinates + "'; allowed are " +
+                     llvm::join(ArrayRef(known), ", "));
   if (!n.has(first ? 1 : 2) && !n.has(3))
     return n.invalid("it needs scales or sizes");
   SmallVector<Axis> axes;
