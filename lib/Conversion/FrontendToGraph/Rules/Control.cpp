@@ -123,6 +123,27 @@ static std::optional<Unrolled> startOf(Node &n) {
   return l;
 }
 
+/// A loop without rounds: carried values stay, scanned ones have no rows of the shape that a round
+/// on the first values would give (whose ops nothing reads).
+static LogicalResult nothingScanned(Node &n, Region &rounds, ArrayRef<Value> carried,
+                                    size_t scans) {
+  SmallVector<Value> arguments{n.g.scalar(n.g.builder.getI64Type(), 0),
+                               n.g.scalar(n.g.builder.getI1Type(), 1)};
+  llvm::append_range(arguments, carried);
+  auto values = n.model.convertBody(rounds, arguments);
+  if (!values)
+    return failure();
+  if (values->size() != 1 + carried.size() + scans)
+    return n.invalid("its body has another number of results than the loop");
+  SmallVector<Value> results(carried);
+  for (Value row : ArrayRef(*values).take_back(scans)) {
+    Dims shape = shapeOf(row);
+    shape.insert(shape.begin(), 0);
+    results.push_back(n.g.splat(RankedTensorType::get(shape, typeOf(row).getElementType()), 0));
+  }
+  return n.yield(results);
+}
+
 /// Operands M, condition, carried...; the body takes (i, condition, carried...) and gives
 /// (condition, carried..., scanned...).
 static LogicalResult loop(Node &n) {
@@ -156,12 +177,11 @@ static LogicalResult loop(Node &n) {
   }
   if (l->running && scans)
     return n.unsupported("scan results whose number is known at run time only");
+  if (scans && scanned.front().empty())
+    return nothingScanned(n, *rounds, l->carried, scans);
   SmallVector<Value> results(l->carried);
-  for (auto &rows : scanned) {
-    if (rows.empty())
-      return n.unsupported("scan results of a loop without rounds");
+  for (auto &rows : scanned)
     results.push_back(stack(n.g, rows, 0));
-  }
   return n.yield(results);
 }
 
