@@ -88,6 +88,11 @@ struct Unrolled {
     running = running ? n.g.binary(BinaryKind::And, running, now) : now;
     return true;
   }
+  /// How many rows are scanned depends on the condition, and on nothing else that is unknown.
+  LogicalResult unknownRows() {
+    n.model.needValue(running);
+    return n.unsupported("scan results whose number is known at run time only");
+  }
   /// The carried values after a round.
   bool advance(ArrayRef<Value> next) {
     for (auto [value, fresh] : llvm::zip(carried, next)) {
@@ -160,7 +165,7 @@ static LogicalResult loop(Node &n) {
     if (i >= maxRounds)
       return n.unsupported("more than " + llvm::Twine(maxRounds) + " rounds");
     if (l->running && scans)
-      return n.unsupported("scan results whose number is known at run time only");
+      return l->unknownRows();
     SmallVector<Value> arguments{n.g.scalar(index, double(i)),
                                  n.g.scalar(n.g.builder.getI1Type(), 1)};
     llvm::append_range(arguments, l->carried);
@@ -176,7 +181,7 @@ static LogicalResult loop(Node &n) {
       scanned[s].push_back(results[1 + l->carried.size() + s]);
   }
   if (l->running && scans)
-    return n.unsupported("scan results whose number is known at run time only");
+    return l->unknownRows();
   if (scans && scanned.front().empty())
     return nothingScanned(n, *rounds, l->carried, scans);
   SmallVector<Value> results(l->carried);
