@@ -188,6 +188,9 @@ CASES = {
                                      {"y": np.ones((2, 4), F32)}, ONE),
     "division of large integers": Case(12, [n("Div", "a,b", "c"), n("Add", "c,x")], {"x": i(0, 0, 0)}, {"y": i((1 << 53) + 1, -3, 3)},
                                        {"a": i((1 << 53) + 1, -7, 7), "b": i(1, 2, 2)}),
+    # Found by the fuzzer: no double holds this number.
+    "ignored label of 63 bits": Case(12, [n("SoftmaxCrossEntropyLoss", "x,t", reduction="none", ignore_index=MOST)],
+                                     {"x": np.zeros((2, 2), F32), "t": i(0, MOST)}, {"y": f(np.log(2), 0)}),
     "names out of order": Case(15, [n("Relu", "h"), n("Neg", "x", "h")], {"x": X24}, {"y": np.maximum(-X24, 0)}),
     "an outer value is a branch's result": Case(16, [n("Neg", "x", "z"), n("If", "c", then_branch=THEN, else_branch=BARE)],
                                                 {"c": np.array(False), "x": X24}, {"y": -X24}),

@@ -5,6 +5,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -121,15 +122,21 @@ Value GraphBuilder::scalar(Type element, double value) {
   return splat(RankedTensorType::get({}, element), value);
 }
 
+/// Toward zero, to the nearest 64-bit integer where there is none.
+static int64_t toInteger(double value) {
+  if (!(value > -0x1p63))
+    return std::isnan(value) ? 0 : INT64_MIN;
+  return value < 0x1p63 ? static_cast<int64_t>(value) : INT64_MAX;
+}
+
 Value GraphBuilder::splat(RankedTensorType type, double value) {
   auto dtype = toDType(type.getElementType());
   if (!dtype || tooLarge(type.getShape())) {
     error("a tensor would have more than 2^40 elements");
     return poison(1).front();
   }
-  HostTensor one = gpucc::isFloat(*dtype)
-                       ? HostTensor::scalarFloat(*dtype, value)
-                       : HostTensor::scalarInt(*dtype, static_cast<int64_t>(value));
+  HostTensor one = gpucc::isFloat(*dtype) ? HostTensor::scalarFloat(*dtype, value)
+                                          : HostTensor::scalarInt(*dtype, toInteger(value));
   ElementsAttr attr = toElementsAttr(builder.getContext(), one);
   if (auto dense = dyn_cast<DenseElementsAttr>(attr); dense && type.getNumElements() > 0)
     return ConstantOp::create(builder, location, dense.resizeSplat(type));

@@ -20,9 +20,10 @@ static LogicalResult negativeLogLikelihood(Node &n, Value logs, Value target, Va
   Type index = g.builder.getI64Type(), type = elementOf(logs);
   Value labels = g.convert(target, index);
   Value ignored;
-  if (n.hasAttr("ignore_index"))
-    ignored = g.compare(CompareKind::Eq, labels,
-                        g.splatLike(labels, double(n.getInt("ignore_index", -1))));
+  if (n.hasAttr("ignore_index")) {
+    auto label = gpucc::HostTensor::scalarInt(gpucc::DType::I64, n.getInt("ignore_index", -1));
+    ignored = g.compare(CompareKind::Eq, labels, g.constant(label));
+  }
   Value hit = g.compare(CompareKind::Eq, g.iota(shape, 1, index), g.insertDims(labels, {1}));
   auto pick = [&](Value from) { // from where the class is the label
     Value chosen = g.select(hit, from, g.splat(RankedTensorType::get({}, type), 0));
