@@ -379,6 +379,10 @@ OPERATORS = {
     "PRelu slope": op("PRelu", "[3] cannot be broadcast to [2,4]", BROADCAST, "xs", [ones("s", 3)]),
     "Shape start": op("Shape", "attribute 'start' is a string", "allowed is an integer", start="a"),
     "DFT axis": op("DFT", *axis(7, 3), shapes={"x": (1, 4, 1)}, axis=7),
+    # Found by the fuzzer.
+    "LinearAttention decay": op("LinearAttention", "decay [batch, tokens, heads", "past_state must be [batch, heads, keys, values]",
+                                ["x", "x", "x", "", "d"], shapes={"x": (2, 4, 32), "d": (2,)}, opset=27, kv_num_heads=4, q_num_heads=4,
+                                update_rule="gated"),
     "GridSample grid": op("GridSample", "the grid must have", "one number per spatial dimension", "xg",
                           shapes={"x": (1, 1, 4, 4), "g": (1, 2, 2, 3)}, opset=20),
 }

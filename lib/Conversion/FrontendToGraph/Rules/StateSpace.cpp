@@ -79,6 +79,23 @@ static std::optional<LinearHeads> linearHeads(Node &n) {
   return LinearHeads{q[0], q[1], heads, queryHeads / heads, k[2] / heads, v[2] / heads, wide};
 }
 
+/// Past state, decay and beta have the sizes that the heads say.
+static bool linearOperandsFit(Node &n, const LinearHeads &h, bool gated, bool delta) {
+  auto perToken = [&](unsigned i, int64_t perHead) {
+    Dims s = shapeOf(n[i]);
+    return s.size() == 3 && s[0] == h.batch && s[1] == h.tokens &&
+           (s[2] == h.heads || s[2] == perHead);
+  };
+  Dims matrix{h.batch, h.heads, h.keys, h.values};
+  if ((n.has(3) && shapeOf(n[3]) != matrix) || (gated && !perToken(4, h.heads * h.keys)) ||
+      (delta && !perToken(5, 1))) {
+    (void)n.invalid("past_state must be [batch, heads, keys, values], decay [batch, tokens, heads "
+                    "or heads * keys] and beta [batch, tokens, heads or 1]");
+    return false;
+  }
+  return true;
+}
+
 static LogicalResult linearAttention(Node &n) {
   auto h = linearHeads(n);
   if (!h)
@@ -90,6 +107,8 @@ static LogicalResult linearAttention(Node &n) {
     return n.invalid("update_rule is '" + rule + "'");
   if ((gated && !n.has(4)) || (delta && !n.has(5)))
     return n.invalid("update_rule " + rule + " needs its decay or beta operand");
+  if (!linearOperandsFit(n, *h, gated, delta))
+    return failure();
   float scale = n.getFloat("scale", 0);
   double factor = scale != 0 ? double(scale) : 1 / std::sqrt(double(h->keys));
   Dims matrix{h->batch, h->heads, h->keys, h->values};
