@@ -149,6 +149,8 @@ def heading():
         elif option == "--models":  # likewise
             next(given, None)
             options.append("--models M")
+        elif pathlib.Path(option).is_dir():  # a folder of models
+            options.append("M")
         elif not option.startswith("--json="):
             options.append(option)
     command = " ".join(["build/venv/bin/python", f"bench/{pathlib.Path(sys.argv[0]).name}", *options])

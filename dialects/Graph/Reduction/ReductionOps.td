@@ -24,7 +24,7 @@ def ReduceOp : Graph_Op<"reduce", [RuleOnly, HasScalarBody]> {
 def ArgReduceOp : Graph_Op<"arg_reduce", [RuleOnly]> {
   let summary = "index of the greatest (max) or least (min) element along one dimension";
   let description = [{
-    NaN counts as greatest for max and least for min, the first NaN wins. Of equals the first is taken, the last
+    NaN counts as greatest for max and least for min. Of equals, NaN among them, the first is taken, the last
     with `select_last`. Yields i64.
 
     Constraints: (C1) `dim` is in range and not empty. (C2) `kind` is max or min.
