@@ -18,14 +18,21 @@ class Model:
     def __init__(self, path, driver="", threads=0):
         self._plan = _runtime.Plan.open(str(path))
         self._ranks = _runtime.Ranks(self._plan, driver, threads)
+        self._written = set()
 
     def run(self, inputs):
         """One step: a dict of numpy arrays by input name; returns outputs and metrics by name.
 
-        The shapes select the plan's profile. State (the weights of a training step) stays in the model.
+        Every input needs an array, unless it was written by `write` (then it keeps that value). The shapes select
+        the plan's profile. State (the weights of a training step) stays in the model.
         """
         import numpy as np
 
+        missing = [name for name in self.inputs if name not in inputs and name not in self._written]
+        if missing:
+            raise ValueError(f"no array for {', '.join(map(repr, missing))}; the model's inputs are "
+                             f"{', '.join(f'{name} {dtype}{list(dims)}' for name, (dtype, dims) in self.inputs.items())}: "
+                             "give an array for each")
         return self._ranks.run({name: np.ascontiguousarray(x) for name, x in inputs.items()})
 
     def read(self, name):
@@ -37,6 +44,7 @@ class Model:
         import numpy as np
 
         self._ranks.write(name, np.ascontiguousarray(value))
+        self._written.add(name)
 
     def save_state(self, path):
         """Writes all state to a safetensors file."""

@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <new>
@@ -238,6 +240,12 @@ int main(int argc, char **argv) {
   Arguments arguments;
   if (int code = parse(argc, argv, arguments))
     return code - 1;
+  std::error_code ignored;
+  for (const std::string &written : {arguments.outputs, arguments.trace})
+    if (std::filesystem::equivalent(written, arguments.plan, ignored))
+      return usageError("'" + written + "' is the plan, and would be overwritten; choose another "
+                                        "file for --outputs or --trace");
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like a full disk
   if (arguments.pack)
     if (Status status = Plan::pack(arguments.plan))
       return report(status);

@@ -11,6 +11,7 @@
 #include "PlanSource.h"
 #include "gpucc/Pipelines/Compile.h"
 
+#include <cmath>
 #include <cstdio>
 
 using namespace gpucc;
@@ -119,6 +120,9 @@ Command tool::addCheck(CLI::App &app) {
              "  gpucc check gpt.onnx --train --optimizer adamw --ranks 4 --pin dp=2,tp=2\n"
              "exit code 1: the comparison failed; the first wrong tensor is named and, of a model, the first wrong op");
   return [a] {
+    if (a->tolerance && !std::isfinite(*a->tolerance))
+      return fail(2, "--tolerance: found " + std::to_string(*a->tolerance) +
+                         "; a finite number of at least 0 is allowed: give e.g. --tolerance 1e-3");
     if (!a->onnxTests.empty() && a->tolerance)
       return fail(2,
                   "--tolerance does not go with --onnx-tests: the tests have bounds of their own");

@@ -40,6 +40,9 @@ std::string targetOf(const std::string &machine) {
 int compile(Arguments &a) {
   if (int code = a.flags->finish())
     return code;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(a.output, a.flags->options.model, ignored))
+    return fail(2, "the output would overwrite the model '" + a.output + "'; choose another -o");
   Compilation compilation(a.flags->options, {progress});
   if (!a.compileTo.empty()) {
     std::optional<Phase> phase = parsePhase(a.compileTo);
@@ -69,9 +72,6 @@ int compile(Arguments &a) {
     output = a.flags->options.model;
     output = std::filesystem::path(output).replace_extension(".plan").string();
   }
-  std::error_code ignored;
-  if (std::filesystem::equivalent(output, a.flags->options.model, ignored))
-    return fail(2, "the plan would overwrite the model '" + output + "'; choose another -o");
   int code = compilation.runTo(Phase::Plan);
   if (!code && !compilation.layout().empty())
     std::printf("layout: %s\n", compilation.layout().c_str());

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 
 using namespace gpucc;
 using namespace gpucc::tool;
@@ -30,6 +31,11 @@ int run(Arguments &a) {
     if (int code =
             a.flags->refuseForPlan([](const std::string &name) { return name == "--ranks"; }))
       return code;
+  std::error_code ignored;
+  for (const std::string &written : {a.outputs, a.trace})
+    if (std::filesystem::equivalent(written, a.flags->options.model, ignored))
+      return fail(2, "'" + written + "' is what is run, and would be overwritten; choose another "
+                                     "file for --outputs or --trace");
   PlanSource source;
   if (int code = source.open(*a.flags))
     return code;

@@ -3,6 +3,7 @@
 #include "CompileOptions.h"
 #include "Output.h"
 
+#include <csignal>
 #include <cstdio>
 
 static const char *const examples = R"(
@@ -23,6 +24,7 @@ exit codes
   0 fine, 1 comparison failed or does not fit in memory, 2 bad input or usage, 3 unsupported model)";
 
 int main(int argc, char **argv) {
+  std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like a full disk
   CLI::App app{"gpucc: models to plans of fused kernels, for one GPU, many, or this CPU", "gpucc"};
   app.footer(examples);
   app.set_version_flag("--version", "gpucc " GPUCC_VERSION);

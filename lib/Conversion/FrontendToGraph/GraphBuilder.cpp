@@ -195,12 +195,20 @@ Value GraphBuilder::reduce(ReductionKind kind, Value x, ArrayRef<int64_t> dims, 
   return reshape(result, shape);
 }
 
+Value GraphBuilder::widenForSums(Value x) {
+  Type type = elementOf(x);
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (isa<FloatType>(type))
+    return width < 32 ? convert(x, builder.getF32Type()) : x;
+  return width < 64 && width > 1 ? convert(x, builder.getI64Type()) : x;
+}
+
 Value GraphBuilder::mean(Value x, ArrayRef<int64_t> dims, bool keep) {
-  Value sum = reduce(ReductionKind::Sum, x, dims, keep);
+  Value sum = reduce(ReductionKind::Sum, widenForSums(x), dims, keep);
   if (failed())
     return sum;
   double count = 1;
   for (int64_t d : dims)
     count *= typeOf(x).getDimSize(d);
-  return binary(BinaryKind::Div, sum, count);
+  return convert(binary(BinaryKind::Div, sum, count), elementOf(x));
 }

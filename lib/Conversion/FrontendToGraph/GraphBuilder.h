@@ -111,7 +111,11 @@ public:
 
   // Reductions and products.
   Value reduce(graph::ReductionKind kind, Value x, ArrayRef<int64_t> dims, bool keep);
+  /// In the type of x; the sum in between in that of widenForSums.
   Value mean(Value x, ArrayRef<int64_t> dims, bool keep);
+  /// Floats below 32 bits as f32, integers below 64 bits as i64: a sum or square on the way
+  /// to a result that fits must not overflow (the mean of 1,024 times 200 is 200 in f16, too).
+  Value widenForSums(Value x);
   /// NumPy's matmul.
   Value matmul(Value lhs, Value rhs, Type out = {});
   Value contract(Value lhs, Value rhs, ArrayRef<int64_t> lhsBatch, ArrayRef<int64_t> rhsBatch,

@@ -1,6 +1,8 @@
 //===- ModelConverter.cpp - nodes of a frontend.graph ---------------------===//
 #include "lib/Conversion/FrontendToGraph/ModelConverter.h"
 
+#include "dialects/Graph/Conditional.h"
+
 using namespace mlir;
 using namespace gpucc;
 using namespace gpucc::frontend_to_graph;
@@ -172,7 +174,10 @@ bool ModelConverter::convertNode(frontend::NodeOp node) {
 }
 
 std::optional<SmallVector<Value>> ModelConverter::convertBody(Region &body,
-                                                              ArrayRef<Value> arguments) {
+                                                              ArrayRef<Value> arguments,
+                                                              bool conditional) {
+  Block *built = g.builder.getInsertionBlock();
+  Operation *before = built->empty() ? nullptr : &built->back();
   Block &block = body.front();
   if (block.getNumArguments() != arguments.size() || arguments.size() > 10000)
     return std::nullopt;
@@ -188,6 +193,10 @@ std::optional<SmallVector<Value>> ModelConverter::convertBody(Region &body,
     if (auto node = dyn_cast<frontend::NodeOp>(op); node && live.contains(node))
       fine &= convertNode(node);
   g.location = outside;
+  if (conditional)
+    for (Operation *op = before ? before->getNextNode() : &built->front(); op; op = op->getNextNode())
+      if (isa<graph::GatherOp>(op))
+        op->setAttr(graph::conditionalAttr, g.builder.getUnitAttr());
   SmallVector<Value> results;
   for (Value value : yield.getValues()) {
     results.push_back(valueOf(value));

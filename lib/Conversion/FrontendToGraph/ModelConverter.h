@@ -28,7 +28,10 @@ public:
   const ConversionOptions &options;
   WeightReader &reader;
   /// Converts the nodes of a body with its arguments mapped to `arguments`; the yielded values.
-  std::optional<SmallVector<Value>> convertBody(mlir::Region &body, ArrayRef<Value> arguments);
+  /// `conditional`: a condition at run time says whether the results count, so that indices of the body may
+  /// be out of range where they do not (graph::conditionalAttr).
+  std::optional<SmallVector<Value>> convertBody(mlir::Region &body, ArrayRef<Value> arguments,
+                                                bool conditional = false);
   void reportMissing(frontend::NodeOp node, const llvm::Twine &reason);
   void reportInvalid(frontend::NodeOp node, const llvm::Twine &text);
   /// Notes that conversion wanted the value of `value`, when that is an input.

@@ -173,6 +173,10 @@ private:
       if (FailureOr<int32_t> index = externalFile(absolute); succeeded(index)) {
         w.file = *index;
         w.file_offset = data.getOffset();
+        std::string unreadable; // is said when the plan is run
+        if (std::optional<HostTensor> bytes = files.get(
+                file, data.getOffset(), *toDType(type.getElementType()), toShape(type), unreadable))
+          w.hash = rt::xxh64(bytes->bytes(), static_cast<size_t>(bytes->byteSize()));
         return HostTensor(*toDType(type.getElementType()), toShape(type), nullptr, nullptr);
       }
     }
@@ -258,7 +262,16 @@ private:
   LogicalResult writeFile() {
     flatbuffers::FlatBufferBuilder builder;
     builder.Finish(fb::Plan::Pack(builder, &plan), fb::PlanIdentifier());
-    std::string temporary = path.str() + ".tmp";
+    // What a link leads to is replaced, not the link; devices and pipes cannot be.
+    llvm::sys::fs::file_status status;
+    SmallString<256> target(path);
+    if (!llvm::sys::fs::status(path, status)) {
+      if (status.type() != llvm::sys::fs::file_type::regular_file)
+        return module.emitError() << "cannot write the plan '" << path
+                                  << "': it is not a regular file; give the path of a file";
+      (void)llvm::sys::fs::real_path(path, target);
+    }
+    std::string temporary = (target + ".tmp").str();
     std::error_code error;
     {
       llvm::raw_fd_ostream os(temporary, error);
@@ -273,7 +286,7 @@ private:
       }
     }
     if (!error)
-      error = llvm::sys::fs::rename(temporary, path);
+      error = llvm::sys::fs::rename(temporary, target);
     if (error) {
       llvm::sys::fs::remove(temporary);
       return module.emitError() << "cannot write the plan '" << path << "': " << error.message();

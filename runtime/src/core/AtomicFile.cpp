@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace gpucc::rt;
@@ -24,7 +26,19 @@ Status AtomicFile::fail(const char *action) {
 
 Status AtomicFile::open(const std::string &path) {
   target = path;
-  temporary = path + ".tmp";
+  // What a link leads to is replaced, not the link; devices and pipes cannot be.
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0) {
+    if (!S_ISREG(info.st_mode))
+      return GPUCC_RT_FAIL(Code::io, "cannot write '", path,
+                           "': it is not a regular file, and the file is made anew and renamed; "
+                           "give the path of a file");
+    if (char *real = realpath(path.c_str(), nullptr)) {
+      target = real;
+      std::free(real);
+    }
+  }
+  temporary = target + ".tmp";
   file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   return file < 0 ? fail("write") : Status();
 }

@@ -180,6 +180,17 @@ std::optional<memory::desc> DnnCall::packedLayout(const DnnOperand &operand) con
     return std::nullopt;
   std::memcpy(&found, blob.format()->data(), sizeof(found));
   const dnnl_memory_desc_t &user = operand.user.data;
+  const dnnl_blocking_desc_t &blocking = found.format_desc.blocking;
+  if (found.offset0 != 0 || (found.format_kind != dnnl_blocked && found.format_kind != dnnl_format_kind_wino))
+    return std::nullopt;
+  if (found.format_kind == dnnl_blocked) { // damaged bytes must not lead the library astray
+    if (blocking.inner_nblks < 0 || blocking.inner_nblks > DNNL_MAX_NDIMS)
+      return std::nullopt;
+    for (int i = 0; i < blocking.inner_nblks; ++i)
+      if (blocking.inner_blks[i] <= 0 || blocking.inner_idxs[i] < 0 ||
+          blocking.inner_idxs[i] >= user.ndims)
+        return std::nullopt;
+  }
   bool same = found.ndims == user.ndims && found.data_type == user.data_type &&
               std::equal(user.dims, user.dims + user.ndims, found.dims) &&
               dnnl_memory_desc_get_size(&found) == blob.size();

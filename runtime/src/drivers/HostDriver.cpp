@@ -88,8 +88,13 @@ public:
     if (pread(file, destination + whole, rest, static_cast<off_t>(offset + whole)) !=
         static_cast<ssize_t>(rest))
       return false;
-    return mmap(destination, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file,
-                static_cast<off_t>(offset)) != MAP_FAILED;
+    if (mmap(destination, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file,
+             static_cast<off_t>(offset)) != MAP_FAILED)
+      return true;
+    // What was mapped there may be gone; the copy that follows needs it.
+    (void)mmap(destination, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+               -1, 0);
+    return false;
   }
   Status download(void *destination, const char *source, uint64_t bytes) override {
     std::memcpy(destination, source, bytes);

@@ -57,6 +57,8 @@ static Status loadWeight(const PlanImage &plan, const RankContext &rank, bool ve
   uint64_t sourceBytes = dtypeBytes(weight.source_dtype(), elementCount(shape));
   const char *source = nullptr;
   GPUCC_RT_TRY(sources.bytes(weight, sourceBytes, source));
+  if (verify && weight.blob() >= 0)
+    GPUCC_RT_TRY(plan.checkBlob(static_cast<uint32_t>(weight.blob())));
   if (verify && weight.hash() != 0 && xxh64(source, sourceBytes) != weight.hash())
     return GPUCC_RT_FAIL(Code::invalidPlan, "its bytes are not those that the plan was compiled "
                                             "with; restore the file or recompile");

@@ -150,7 +150,7 @@ Status gpucc::rt::packPlan(const std::string &path) {
   std::unique_ptr<Session> session;
   Status prepared = Session::prepare(plan, options, session);
   if (prepared && (prepared.code() == Code::unsupported || prepared.code() == Code::outOfMemory))
-    return {}; // made for another machine
+    return {}; // made for another machine, or a larger one
   GPUCC_RT_TRY(std::move(prepared));
   return packed.empty() ? Status() : Packer(*plan, packed).write(path);
 }

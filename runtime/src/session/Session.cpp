@@ -80,6 +80,10 @@ Status Session::connect() {
 }
 
 Status Session::loadInitialValues(bool verify) {
+  const auto *blobs = plan->index().blobs();
+  for (uint32_t id = 0; verify && blobs && id < blobs->size(); ++id)
+    if (blobs->Get(id)->kind() == plan::BlobKind::packed_weight)
+      GPUCC_RT_TRY(plan->checkBlob(id));
   return loadWeights(*plan, rank, verify,
                      [&](uint32_t arena, uint64_t offset, const char *data, uint64_t bytes) {
                        int file;

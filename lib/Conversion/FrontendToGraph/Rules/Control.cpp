@@ -32,7 +32,8 @@ static LogicalResult ifThenElse(Node &n) {
     auto values = n.model.convertBody(condition->getInt(0) ? *then : *otherwise, {});
     return values ? n.yield(*values) : failure();
   }
-  auto yes = n.model.convertBody(*then, {}), no = n.model.convertBody(*otherwise, {});
+  auto yes = n.model.convertBody(*then, {}, /*conditional=*/true),
+       no = n.model.convertBody(*otherwise, {}, /*conditional=*/true);
   if (!yes || !no)
     return failure();
   if (yes->size() != no->size() || elementsOf(shapeOf(n[0])) != 1)
@@ -169,7 +170,7 @@ static LogicalResult loop(Node &n) {
     SmallVector<Value> arguments{n.g.scalar(index, double(i)),
                                  n.g.scalar(n.g.builder.getI1Type(), 1)};
     llvm::append_range(arguments, l->carried);
-    auto values = n.model.convertBody(*rounds, arguments);
+    auto values = n.model.convertBody(*rounds, arguments, bool(l->running));
     if (!values)
       return failure();
     if (values->size() != 1 + l->carried.size() + scans)

@@ -125,6 +125,8 @@ static LogicalResult splitToSequence(Node &n) {
     if (n.rank(1) == 1) {
       sizes = *given;
     } else {
+      if (n.rank(1) != 0)
+        return n.invalid("split has rank " + Twine(n.rank(1)) + "; a number or a list is allowed");
       if (given->front() < 1)
         return n.invalid("pieces of size " + Twine(given->front()));
       if (size / given->front() > mostPieces)
@@ -141,7 +143,7 @@ static LogicalResult splitToSequence(Node &n) {
   ModelConverter::List list;
   int64_t at = 0;
   for (int64_t piece : sizes) {
-    if (piece < 0 || at + piece > size)
+    if (piece < 0 || piece > size - at)
       return n.invalid("the pieces have more elements than dimension " + Twine(*axis));
     Value part = n.g.slice(n[0], *axis, at, piece);
     Dims shape = shapeOf(part);
@@ -152,6 +154,9 @@ static LogicalResult splitToSequence(Node &n) {
     list.push_back(part);
     at += piece;
   }
+  if (at != size)
+    return n.invalid("the pieces have " + Twine(at) + " elements, dimension " + Twine(*axis) +
+                     " has " + Twine(size));
   return yieldList(n, std::move(list));
 }
 

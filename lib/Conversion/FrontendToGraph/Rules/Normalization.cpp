@@ -188,12 +188,14 @@ static LogicalResult lpNorm(Node &n) {
   int64_t p = n.getInt("p", 2);
   if (p != 1 && p != 2)
     return n.invalid("p is " + llvm::Twine(p) + "; 1 and 2 are allowed");
-  Value power = p == 1 ? n.g.unary(UnaryKind::Abs, n[0]) : n.g.mul(n[0], n[0]);
+  Value x = n.g.widenForSums(n[0]);
+  Value power = p == 1 ? n.g.unary(UnaryKind::Abs, x) : n.g.mul(x, x);
   Value norm = n.g.reduce(ReductionKind::Sum, power, {*axis}, true);
   if (p == 2)
     norm = n.g.unary(UnaryKind::Sqrt, norm);
   Value zero = n.g.compare(CompareKind::Eq, norm, n.g.splatLike(norm, 0));
-  return n.yield(n.g.div(n[0], n.g.select(zero, n.g.splatLike(norm, 1), norm)));
+  Value y = n.g.div(x, n.g.select(zero, n.g.splatLike(norm, 1), norm));
+  return n.yield(n.g.convert(y, elementOf(n[0])));
 }
 
 /// Identity in inference. In training a random mask from counters; the node's own seed is kept.

@@ -187,9 +187,10 @@ static LogicalResult globalMax(Node &n) {
 }
 static LogicalResult globalLp(Node &n) {
   double p = n.getInt("p", 2);
-  Value power = n.g.binary(BinaryKind::Pow, n.g.unary(UnaryKind::Abs, n[0]), p);
+  Value x = n.g.widenForSums(n[0]);
+  Value power = n.g.binary(BinaryKind::Pow, n.g.unary(UnaryKind::Abs, x), p);
   Value sum = n.g.reduce(ReductionKind::Sum, power, spatialDims(n), true);
-  return n.yield(n.g.binary(BinaryKind::Pow, sum, 1 / p));
+  return n.yield(n.g.convert(n.g.binary(BinaryKind::Pow, sum, 1 / p), elementOf(n[0])));
 }
 
 ArrayRef<Entry> gpucc::frontend_to_graph::poolRules() {

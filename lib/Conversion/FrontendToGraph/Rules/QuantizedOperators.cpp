@@ -123,6 +123,8 @@ static LogicalResult matMulNBits(Node &n) {
     return n.unsupported("g_idx (reordered columns)");
   if (k < 1 || columns < 1 || block < 2 || std::max({k, columns, block}) > 1 << 30)
     return n.invalid("K, N and block_size must be positive");
+  if (n.rank(0) < 1 || block * bits % 8)
+    return n.invalid("A must have a dimension, and a block of block_size numbers whole bytes");
   int64_t blocks = (k + block - 1) / block, bytes = block * bits / 8;
   if (tooLarge({columns, blocks, block}))
     return n.invalid("its matrix has more than 2^40 elements");

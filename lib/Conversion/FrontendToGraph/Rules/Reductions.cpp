@@ -59,23 +59,25 @@ static LogicalResult l1(Node &n) {
   return reduce(n, ReductionKind::Sum, [&](Value x) { return n.g.unary(UnaryKind::Abs, x); }, same);
 }
 static Value squared(Node &n, Value x) { return n.g.mul(x, x); }
-/// sqrt in f64 for integers, as the definition computes in floats and casts back
-static Value root(Node &n, Value x) {
-  if (isFloat(x))
-    return n.g.unary(UnaryKind::Sqrt, x);
-  Type type = elementOf(x);
-  return n.g.convert(n.g.unary(UnaryKind::Sqrt, n.g.convert(x, n.g.builder.getF64Type())), type);
-}
+/// In f64 for integers, as the definition computes in floats and casts back.
 static LogicalResult l2(Node &n) {
+  Type type = elementOf(n[0]);
   return reduce(
-      n, ReductionKind::Sum, [&](Value x) { return squared(n, x); },
-      [&](Value y) { return root(n, y); });
+      n, ReductionKind::Sum,
+      [&](Value x) {
+        return squared(n, isFloat(x) ? n.g.widenForSums(x)
+                                     : n.g.convert(x, n.g.builder.getF64Type()));
+      },
+      [&](Value y) { return n.g.convert(n.g.unary(UnaryKind::Sqrt, y), type); });
 }
 static LogicalResult sumSquare(Node &n) {
   return reduce(n, ReductionKind::Sum, [&](Value x) { return squared(n, x); }, same);
 }
 static LogicalResult logSum(Node &n) {
-  return reduce(n, ReductionKind::Sum, same, [&](Value y) { return n.g.unary(UnaryKind::Log, y); });
+  Type type = elementOf(n[0]);
+  return reduce(
+      n, ReductionKind::Sum, [&](Value x) { return n.g.widenForSums(x); },
+      [&](Value y) { return n.g.convert(n.g.unary(UnaryKind::Log, y), type); });
 }
 
 /// max + log(sum(exp(x - max))), the maximum taken as 0 where it is infinite.
@@ -85,12 +87,13 @@ static LogicalResult logSumExp(Node &n) {
     return failure();
   if (!isFloat(n[0]))
     return n.unsupported("ReduceLogSumExp of integers");
-  Value max = n.g.reduce(ReductionKind::Max, n[0], axes->dims, true);
+  Value x = n.g.widenForSums(n[0]);
+  Value max = n.g.reduce(ReductionKind::Max, x, axes->dims, true);
   Value infinite = n.g.unary(UnaryKind::IsInf, max);
   max = n.g.select(infinite, n.g.splatLike(max, 0), max);
-  Value sum = n.g.reduce(ReductionKind::Sum, n.g.unary(UnaryKind::Exp, n.g.sub(n[0], max)),
+  Value sum = n.g.reduce(ReductionKind::Sum, n.g.unary(UnaryKind::Exp, n.g.sub(x, max)),
                          axes->dims, true);
-  Value y = n.g.add(n.g.unary(UnaryKind::Log, sum), max);
+  Value y = n.g.convert(n.g.add(n.g.unary(UnaryKind::Log, sum), max), elementOf(n[0]));
   if (n.g.failed())
     return failure();
   Dims shape;

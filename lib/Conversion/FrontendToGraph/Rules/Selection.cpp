@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "lib/Conversion/FrontendToGraph/ModelConverter.h"
 
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -121,8 +122,10 @@ public:
     for (int64_t o = 0; o < outer; ++o)
       for (int64_t i = 0; i < inner; ++i) {
         int64_t pa = (o * count + a) * inner + i, pb = (o * count + b) * inner + i;
-        int order = gpucc::isFloat(t.dtype()) ? sign(t.getFloat(pa), t.getFloat(pb))
-                                              : sign(t.getInt(pa), t.getInt(pb));
+        int order = gpucc::isFloat(t.dtype()) ? floatSign(t.getFloat(pa), t.getFloat(pb))
+                    : t.dtype() == DType::U64
+                        ? sign<uint64_t>(t.getInt(pa), t.getInt(pb)) // getInt gives its bits
+                        : sign(t.getInt(pa), t.getInt(pb));
         if (order)
           return order;
       }
@@ -131,6 +134,10 @@ public:
 
 private:
   template <typename T> static int sign(T a, T b) { return a < b ? -1 : a > b; }
+  /// As NumPy orders: NaN last, all of them equal.
+  static int floatSign(double a, double b) {
+    return std::isnan(a) || std::isnan(b) ? sign(std::isnan(a), std::isnan(b)) : sign(a, b);
+  }
   const HostTensor &t;
 };
 

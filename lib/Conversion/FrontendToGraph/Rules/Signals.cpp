@@ -188,21 +188,22 @@ static LogicalResult melWeights(Node &n) {
   std::vector<int64_t> edge; // bands + 2 of them, as bins of the spectrum
   for (int64_t i = 0; i < bands + 2; ++i) {
     double hertz = 700 * (std::pow(10.0, (low + step * double(i)) / 2595) - 1);
-    edge.push_back(static_cast<int64_t>(std::floor(double(length + 1) * hertz / values[2])));
+    double bin = std::floor(double(length + 1) * hertz / values[2]);
+    edge.push_back(static_cast<int64_t>(std::clamp(bin, -1e15, 1e15)));
   }
   int64_t bins = length / 2 + 1;
   HostTensor table(*toDType(type), {bins, bands});
   auto set = [&](int64_t bin, int64_t band, double value) {
-    if (bin >= 0 && bin < bins)
-      table.setFloat(bin * bands + band, value);
+    table.setFloat(bin * bands + band, value);
   };
   for (int64_t b = 0; b < bands; ++b) {
     int64_t left = edge[b], center = edge[b + 1], right = edge[b + 2];
-    if (left == center)
+    int64_t first = std::max<int64_t>(left, 0), middle = std::max<int64_t>(center, 0);
+    if (left == center && center >= 0 && center < bins)
       set(center, b, 1);
-    for (int64_t i = left; left != center && i <= center; ++i)
+    for (int64_t i = first; left != center && i <= std::min(center, bins - 1); ++i)
       set(i, b, double(i - left) / double(center - left));
-    for (int64_t i = center; right > center && i < right; ++i)
+    for (int64_t i = middle; right > center && i < std::min(right, bins); ++i)
       set(i, b, double(right - i) / double(right - center));
   }
   return n.yield(n.g.constant(table));

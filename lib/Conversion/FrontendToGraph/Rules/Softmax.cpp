@@ -16,6 +16,8 @@ template <typename Rows> static LogicalResult overRows(Node &n, Rows rows) {
   auto axis = n.dimension(n.getInt("axis", flat ? 1 : -1), std::max<int64_t>(n.rank(0), 1));
   if (!axis)
     return failure();
+  if (elementsOf(shapeOf(n[0])) == 0) // rows without elements, too, have nothing to normalize
+    return n.yield(n.g.splatLike(n[0], 0));
   if (n.rank(0) == 0)
     return n.yield(n.g.reshape(rows(n.g.reshape(n[0], {1}), 0), {}));
   if (!flat || *axis == n.rank(0) - 1)
