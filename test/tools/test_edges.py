@@ -128,3 +128,15 @@ def test_verify_weights_sees_a_changed_byte(gpucc, gpucc_run, tmp_path, options)
     changed.write_bytes(data)
     code, _, err = gpucc_run(tmp_path / "m.plan", "--verify-weights")
     assert code == 2 and "hash" in err or "bytes are not those" in err, err
+
+
+@pytest.mark.parametrize("op, dtype", [("ReduceMax", np.uint8), ("ReduceMin", np.uint8), ("ReduceMax", np.bool_), ("ReduceMin", np.bool_)])
+def test_columns_of_bytes_and_truth_values_on_cuda(gpucc, tmp_path, op, dtype):
+    """Reduced over the first dimension, in the executed CUDA text, and compiled by NVRTC."""
+    x = np.random.default_rng(6).integers(0, 256, (70, 24)).astype(np.uint8)
+    x = x > 3 if dtype == np.bool_ and op == "ReduceMin" else x > 250 if dtype == np.bool_ else x
+    path = model(tmp_path / "m.onnx", [helper.make_node(op, ["x", "axes"], ["y"], keepdims=0)], [("x", x.shape, dtype)],
+                 [("y", [24], dtype)], opset=20, initializers=[("axes", np.array([0]))])
+    expected = x.max(0) if op == "ReduceMax" else x.min(0)
+    for target in ("host", "cuda:sm_80,simt"):
+        assert (run(gpucc, path, {"x": x}, tmp_path, "--target", target)["y"] == expected).all(), target

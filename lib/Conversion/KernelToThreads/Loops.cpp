@@ -71,7 +71,7 @@ LogicalResult threads::makeTiles(ThreadKernel &k, LoopOp loop) {
 
 /// i1 and unsigned kinds as the device's reductions take them: int, and signed by a flipped top
 /// bit.
-static Value toReduced(OpBuilder &b, Location loc, LoopResultKind kind, Value v) {
+Value threads::toReduced(OpBuilder &b, Location loc, LoopResultKind kind, Value v) {
   if (v.getType().isInteger(1))
     return arith::ExtUIOp::create(b, loc, b.getI32Type(), v);
   if (kind != LoopResultKind::UMax && kind != LoopResultKind::UMin)
@@ -88,7 +88,7 @@ static Value fromReduced(OpBuilder &b, Location loc, LoopResultKind kind, Value 
   return kind == LoopResultKind::UMax || kind == LoopResultKind::UMin ? toReduced(b, loc, kind, v)
                                                                       : v;
 }
-static LoopResultKind reducedKind(LoopResultKind kind) {
+LoopResultKind threads::reducedKind(LoopResultKind kind) {
   if (kind == LoopResultKind::UMax)
     return LoopResultKind::Max;
   return kind == LoopResultKind::UMin ? LoopResultKind::Min : kind;

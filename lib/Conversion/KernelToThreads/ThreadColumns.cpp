@@ -9,12 +9,37 @@
 //===----------------------------------------------------------------------===//
 #include "gpucc/Conversion/KernelToThreads/Passes.h"
 #include "lib/Conversion/KernelToThreads/Threads.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace gpucc;
 using namespace gpucc::threads;
 using namespace gpucc::kernel;
+
+/// From what the device reduced (signed numbers for unsigned ones, ints for i1) into the tile; behind
+/// the reduction's barrier, and in front of one of its own.
+static void restoreType(ThreadKernel &k, LoopResultKind kind, Type type, int64_t columns,
+                        Value reduced, Value tile) {
+  OpBuilder &b = k.b;
+  for (int64_t base = 0; base < columns; base += k.mapping.threads) {
+    Value column = k.addConstant(k.thread, base);
+    Value exists =
+        arith::CmpIOp::create(b, k.loc, arith::CmpIPredicate::slt, column, k.index(columns));
+    k.when(exists, [&] {
+      Value v = memref::LoadOp::create(b, k.loc, reduced, ValueRange{column});
+      if (type.isInteger(1)) {
+        Value zero = arith::ConstantIntOp::create(b, k.loc, 0, 32);
+        v = arith::CmpIOp::create(b, k.loc, arith::CmpIPredicate::ne, v, zero);
+        v = arith::ExtUIOp::create(b, k.loc, b.getI8Type(), v);
+      } else {
+        v = toReduced(b, k.loc, kind, v);
+      }
+      memref::StoreOp::create(b, k.loc, v, tile, ValueRange{column});
+    });
+  }
+  gpu::BarrierOp::create(b, k.loc);
+}
 
 LogicalResult threads::emitColumns(ThreadKernel &k, LoopOp loop) {
   OpBuilder &b = k.b;
@@ -35,13 +60,10 @@ LogicalResult threads::emitColumns(ThreadKernel &k, LoopOp loop) {
     if (!loop.isColumnReduction(i))
       continue;
     Type type = cast<RankedTensorType>(loop.getResult(i).getType()).getElementType();
-    if (type.isInteger(1) || loop.getKind(i) == LoopResultKind::UMax ||
-        loop.getKind(i) == LoopResultKind::UMin)
-      return loop.emitOpError("reduces columns of ")
-             << type << " by " << stringifyLoopResultKind(loop.getKind(i))
-             << ", which the device has no code for; convert to i32 first";
+    if (type.isInteger(1))
+      type = b.getI32Type();
     accumulators[i] = k.array(held, type);
-    Value start = buildIdentity(b, k.loc, loop.getKind(i), type);
+    Value start = buildIdentity(b, k.loc, reducedKind(loop.getKind(i)), type);
     for (int64_t v = 0; v < held; ++v)
       memref::StoreOp::create(b, k.loc, start, accumulators[i], ValueRange{k.index(v)});
   }
@@ -80,7 +102,8 @@ LogicalResult threads::emitColumns(ThreadKernel &k, LoopOp loop) {
             Value v = body.value(yielded);
             if (accumulators[i]) {
               Value old = memref::LoadOp::create(b, k.loc, accumulators[i], ValueRange{at});
-              v = buildCombine(b, k.loc, loop.getKind(i), old, v);
+              v = buildCombine(b, k.loc, reducedKind(loop.getKind(i)), old,
+                               toReduced(b, k.loc, loop.getKind(i), v));
               memref::StoreOp::create(b, k.loc, v, accumulators[i], ValueRange{at});
               continue;
             }
@@ -96,11 +119,19 @@ LogicalResult threads::emitColumns(ThreadKernel &k, LoopOp loop) {
       });
     }
   }
-  for (unsigned i = 0; i < loop.getNumResults(); ++i)
-    if (accumulators[i])
-      GroupReduceToOp::create(b, k.loc, LoopResultKindAttr::get(b.getContext(), loop.getKind(i)),
-                              b.getI64IntegerAttr(threads), b.getI64IntegerAttr(columns),
-                              b.getI64IntegerAttr(strips), accumulators[i],
-                              k.tiles.find(loop.getResult(i))->second.memory);
+  for (unsigned i = 0; i < loop.getNumResults(); ++i) {
+    if (!accumulators[i])
+      continue;
+    LoopResultKind kind = loop.getKind(i);
+    Type type = cast<RankedTensorType>(loop.getResult(i).getType()).getElementType();
+    Value tile = k.tiles.find(loop.getResult(i))->second.memory, reduced = tile;
+    if (type.isInteger(1))
+      reduced = k.array(columns, b.getI32Type(), /*isShared=*/true);
+    GroupReduceToOp::create(b, k.loc, LoopResultKindAttr::get(b.getContext(), reducedKind(kind)),
+                            b.getI64IntegerAttr(threads), b.getI64IntegerAttr(columns),
+                            b.getI64IntegerAttr(strips), accumulators[i], reduced);
+    if (reduced != tile || reducedKind(kind) != kind)
+      restoreType(k, kind, type, columns, reduced, tile);
+  }
   return success(); // the reduction ends in a barrier
 }

@@ -167,6 +167,11 @@ void bindPoints(ChunkEmitter &body, kernel::LoopOp loop);
 mlir::LogicalResult emitSkeleton(ThreadKernel &k, mlir::Operation *skeleton,
                                  mlir::func::FuncOp func);
 
+/// A value and a kind as the device's reductions take them: i1 as i32, unsigned numbers as signed
+/// ones with the top bit flipped (applied again, it is undone).
+Value toReduced(OpBuilder &b, Location loc, kernel::LoopResultKind kind, Value v);
+kernel::LoopResultKind reducedKind(kernel::LoopResultKind kind);
+
 } // namespace gpucc::threads
 
 #endif // GPUCC_LIB_CONVERSION_KERNELTOTHREADS_THREADS_H
