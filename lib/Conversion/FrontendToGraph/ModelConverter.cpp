@@ -194,9 +194,10 @@ std::optional<SmallVector<Value>> ModelConverter::convertBody(Region &body,
       fine &= convertNode(node);
   g.location = outside;
   if (conditional)
-    for (Operation *op = before ? before->getNextNode() : &built->front(); op; op = op->getNextNode())
+    for (Operation &op : llvm::make_range(
+             before ? std::next(before->getIterator()) : built->begin(), built->end()))
       if (isa<graph::GatherOp>(op))
-        op->setAttr(graph::conditionalAttr, g.builder.getUnitAttr());
+        op.setAttr(graph::conditionalAttr, g.builder.getUnitAttr());
   SmallVector<Value> results;
   for (Value value : yield.getValues()) {
     results.push_back(valueOf(value));
