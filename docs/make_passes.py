@@ -97,7 +97,7 @@ def example_of(flag):
             source = path.parent / re.search(r"%S/(\S+)", flags)[1]
         text = source.read_text()
         split = "split-input-file" in flags
-        wanted = [c for c in text.split("// -----")] if split else [text]
+        wanted = text.split("// -----") if split else [text]
         diagnoses = "verify-diagnostics" in flags
         refusal = flag.startswith(("gpucc-verify", "gpucc-check"))
         if refusal:

@@ -243,8 +243,9 @@ int main(int argc, char **argv) {
   std::error_code ignored;
   for (const std::string &written : {arguments.outputs, arguments.trace})
     if (std::filesystem::equivalent(written, arguments.plan, ignored))
-      return usageError("'" + written + "' is the plan, and would be overwritten; choose another "
-                                        "file for --outputs or --trace");
+      return usageError("'" + written +
+                        "' is the plan, and would be overwritten; choose another "
+                        "file for --outputs or --trace");
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is an error like a full disk
   if (arguments.pack)
     if (Status status = Plan::pack(arguments.plan))

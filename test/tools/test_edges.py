@@ -94,6 +94,9 @@ def test_files_that_must_not_be_replaced(gpucc, models, tmp_path):
     mine.write_bytes((models / "mlp.onnx").read_bytes())
     code, _, err = gpucc("compile", mine, "--compile-to=graph", "-o", mine)
     assert code == 2 and "would overwrite the model" in err
+    (tmp_path / "model.plan").write_bytes(mine.read_bytes())  # the name that the plan would get
+    code, _, err = gpucc("compile", tmp_path / "model.plan")
+    assert code == 2 and "would overwrite the model" in err
     gpucc.ok("compile", mine, "-o", tmp_path / "m.plan")
     for option in ("--outputs", "--trace"):
         code, _, err = gpucc("run", tmp_path / "m.plan", option, tmp_path / "m.plan")
@@ -127,7 +130,7 @@ def test_verify_weights_sees_a_changed_byte(gpucc, gpucc_run, tmp_path, options)
     data[at + 8] ^= 1
     changed.write_bytes(data)
     code, _, err = gpucc_run(tmp_path / "m.plan", "--verify-weights")
-    assert code == 2 and "hash" in err or "bytes are not those" in err, err
+    assert code == 2 and ("hash" in err or "bytes are not those" in err), err
 
 
 @pytest.mark.parametrize("op, dtype", [("ReduceMax", np.uint8), ("ReduceMin", np.uint8), ("ReduceMax", np.bool_), ("ReduceMin", np.bool_)])

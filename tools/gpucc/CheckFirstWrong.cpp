@@ -12,25 +12,11 @@
 #include "gpucc/Pipelines/Compile.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <unistd.h>
 
 using namespace gpucc;
 using namespace gpucc::tool;
 
 namespace {
-
-struct TemporaryPlan {
-  std::string path;
-  TemporaryPlan() {
-    const char *folder = std::getenv("TMPDIR");
-    path = std::string(folder ? folder : "/tmp") + "/gpucc-XXXXXX.plan";
-    int fd = mkstemps(path.data(), 5);
-    if (fd >= 0)
-      close(fd);
-  }
-  ~TemporaryPlan() { std::remove(path.c_str()); }
-};
 
 /// One program of the first ops, compared.
 struct Probe {
@@ -100,14 +86,15 @@ private:
     std::map<std::string, HostTensor> expected;
     if (int code = c.evaluate(arguments, expected))
       return code;
-    TemporaryPlan file;
-    int code = c.runTo(Phase::Plan);
-    if (!code)
-      code = c.writePlan(file.path);
-    if (code)
+    TemporaryFile file;
+    if (int code = file.create())
+      return code;
+    if (int code = c.runTo(Phase::Plan))
+      return code;
+    if (int code = c.writePlan(file.path()))
       return code;
     std::vector<gpucc_rt::Array> results;
-    if (int failedCode = execute(file.path, results))
+    if (int failedCode = execute(file.path(), results))
       return failedCode;
     for (const gpucc_rt::Array &array : results) {
       Difference d = compare(toHostTensor(array), expected[array.name]);

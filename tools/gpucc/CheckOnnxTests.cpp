@@ -73,7 +73,7 @@ int tool::checkOnnxTests(CheckArguments &a) {
   auto execute = [&](mlir::ModuleOp module, const std::string &folder,
                      const std::map<std::string, HostTensor> &inputs,
                      std::vector<HostTensor> &outputs, std::string &error) {
-    TemporaryPlan plan;
+    TemporaryFile plan;
     if (plan.create())
       return TestVerdict::Fail;
     if (int code = compileGraphModule(module, compileOptions, folder, plan.path(), error))

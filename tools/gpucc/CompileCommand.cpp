@@ -28,50 +28,54 @@ struct Arguments {
 
 /// What --target may be for the devices of a machine.
 std::string targetOf(const std::string &machine) {
-  static const std::map<std::string, std::string> architectures = {
-      {"turing", "sm_75"}, {"ampere", "sm_80"}, {"ada", "sm_89"}, {"hopper", "sm_90a"},
-      {"blackwell", "sm_100a"}};
+  static const std::map<std::string, std::string> architectures = {{"turing", "sm_75"},
+                                                                   {"ampere", "sm_80"},
+                                                                   {"ada", "sm_89"},
+                                                                   {"hopper", "sm_90a"},
+                                                                   {"blackwell", "sm_100a"}};
   cost::MachineOrError loaded = cost::loadMachine(machine);
   const auto *known = std::get_if<cost::Machine>(&loaded);
   auto it = architectures.find(known ? known->device.architecture : "");
   return "cuda:" + (it == architectures.end() ? "ARCH" : it->second);
 }
 
+/// The IR after a phase, into the file or to stdout.
+int compileTo(const Arguments &a, Compilation &compilation) {
+  std::optional<Phase> phase = parsePhase(a.compileTo);
+  if (!phase)
+    return fail(2, "--compile-to '" + a.compileTo +
+                       "' is none of: frontend graph train dist fuse kernel sched plan; choose "
+                       "one of them");
+  int code = compilation.runTo(*phase);
+  progress("");
+  if (code)
+    return code;
+  if (!compilation.layout().empty())
+    std::fprintf(stderr, "layout: %s\n", compilation.layout().c_str());
+  std::string text = compilation.print();
+  if (a.output.empty()) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
+  std::ofstream file(a.output, std::ios::binary);
+  if (!(file << text))
+    return fail(2, "cannot write '" + a.output + "'");
+  return 0;
+}
+
 int compile(Arguments &a) {
   if (int code = a.flags->finish())
     return code;
-  std::error_code ignored;
-  if (std::filesystem::equivalent(a.output, a.flags->options.model, ignored))
-    return fail(2, "the output would overwrite the model '" + a.output + "'; choose another -o");
-  Compilation compilation(a.flags->options, {progress});
-  if (!a.compileTo.empty()) {
-    std::optional<Phase> phase = parsePhase(a.compileTo);
-    if (!phase)
-      return fail(
-          2,
-          "--compile-to '" + a.compileTo +
-              "' is none of: frontend graph train dist fuse kernel sched plan; choose one of them");
-    int code = compilation.runTo(*phase);
-    progress("");
-    if (code)
-      return code;
-    if (!compilation.layout().empty())
-      std::fprintf(stderr, "layout: %s\n", compilation.layout().c_str());
-    std::string text = compilation.print();
-    if (a.output.empty()) {
-      std::fwrite(text.data(), 1, text.size(), stdout);
-      return 0;
-    }
-    std::ofstream file(a.output, std::ios::binary);
-    if (!(file << text))
-      return fail(2, "cannot write '" + a.output + "'");
-    return 0;
-  }
+  const std::string &model = a.flags->options.model;
   std::string output = a.output;
-  if (output.empty()) {
-    output = a.flags->options.model;
-    output = std::filesystem::path(output).replace_extension(".plan").string();
-  }
+  if (output.empty() && a.compileTo.empty())
+    output = std::filesystem::path(model).replace_extension(".plan").string();
+  std::error_code ignored;
+  if (std::filesystem::equivalent(output, model, ignored))
+    return fail(2, "the output would overwrite the model '" + output + "'; choose another -o");
+  Compilation compilation(a.flags->options, {progress});
+  if (!a.compileTo.empty())
+    return compileTo(a, compilation);
   int code = compilation.runTo(Phase::Plan);
   if (!code && !compilation.layout().empty())
     std::printf("layout: %s\n", compilation.layout().c_str());

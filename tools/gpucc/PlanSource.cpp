@@ -10,12 +10,12 @@
 using namespace gpucc;
 using namespace gpucc::tool;
 
-TemporaryPlan::~TemporaryPlan() {
+TemporaryFile::~TemporaryFile() {
   if (!file.empty())
     std::remove(file.c_str());
 }
 
-int TemporaryPlan::create() {
+int TemporaryFile::create() {
   const char *folder = std::getenv("TMPDIR");
   std::string name = std::string(folder ? folder : "/tmp") + "/gpucc-XXXXXX.plan";
   int fd = mkstemps(name.data(), 5);

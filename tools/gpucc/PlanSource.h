@@ -7,13 +7,13 @@
 
 namespace gpucc::tool {
 
-/// A plan file in the folder of temporary files, removed with the object.
-class TemporaryPlan {
+/// A file in the folder of temporary files, removed with the object.
+class TemporaryFile {
 public:
-  TemporaryPlan() = default;
-  TemporaryPlan(const TemporaryPlan &) = delete;
-  TemporaryPlan &operator=(const TemporaryPlan &) = delete;
-  ~TemporaryPlan();
+  TemporaryFile() = default;
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+  ~TemporaryFile();
   /// 0, or 2 after an error on stderr.
   int create();
   const std::string &path() const { return file; }
@@ -33,7 +33,7 @@ public:
   const std::string &path() const { return file; }
 
 private:
-  TemporaryPlan temporary;
+  TemporaryFile temporary;
   std::string file;
   gpucc_rt::Plan opened;
 };

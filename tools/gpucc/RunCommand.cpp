@@ -34,8 +34,9 @@ int run(Arguments &a) {
   std::error_code ignored;
   for (const std::string &written : {a.outputs, a.trace})
     if (std::filesystem::equivalent(written, a.flags->options.model, ignored))
-      return fail(2, "'" + written + "' is what is run, and would be overwritten; choose another "
-                                     "file for --outputs or --trace");
+      return fail(2, "'" + written +
+                         "' is what is run, and would be overwritten; choose another "
+                         "file for --outputs or --trace");
   PlanSource source;
   if (int code = source.open(*a.flags))
     return code;
@@ -52,7 +53,7 @@ int run(Arguments &a) {
     return code;
   if (auto s = group.writeInputs(arrays))
     return failed(s);
-  TemporaryPlan timesFile; // any temporary file
+  TemporaryFile timesFile;
   if (a.times && a.trace.empty()) {
     if (int code = timesFile.create())
       return code;

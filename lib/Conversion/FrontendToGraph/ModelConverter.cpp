@@ -173,9 +173,8 @@ bool ModelConverter::convertNode(frontend::NodeOp node) {
   return true;
 }
 
-std::optional<SmallVector<Value>> ModelConverter::convertBody(Region &body,
-                                                              ArrayRef<Value> arguments,
-                                                              bool conditional) {
+std::optional<SmallVector<Value>>
+ModelConverter::convertBody(Region &body, ArrayRef<Value> arguments, bool conditional) {
   Block *built = g.builder.getInsertionBlock();
   Operation *before = built->empty() ? nullptr : &built->back();
   Block &block = body.front();
@@ -194,8 +193,8 @@ std::optional<SmallVector<Value>> ModelConverter::convertBody(Region &body,
       fine &= convertNode(node);
   g.location = outside;
   if (conditional)
-    for (Operation &op : llvm::make_range(
-             before ? std::next(before->getIterator()) : built->begin(), built->end()))
+    for (Operation &op :
+         llvm::make_range(before ? std::next(before->getIterator()) : built->begin(), built->end()))
       if (isa<graph::GatherOp>(op))
         op.setAttr(graph::conditionalAttr, g.builder.getUnitAttr());
   SmallVector<Value> results;

@@ -28,8 +28,8 @@ public:
   const ConversionOptions &options;
   WeightReader &reader;
   /// Converts the nodes of a body with its arguments mapped to `arguments`; the yielded values.
-  /// `conditional`: a condition at run time says whether the results count, so that indices of the body may
-  /// be out of range where they do not (graph::conditionalAttr).
+  /// `conditional`: a condition at run time says whether the results count, so that indices of the
+  /// body may be out of range where they do not (graph::conditionalAttr).
   std::optional<SmallVector<Value>> convertBody(mlir::Region &body, ArrayRef<Value> arguments,
                                                 bool conditional = false);
   void reportMissing(frontend::NodeOp node, const llvm::Twine &reason);
@@ -82,8 +82,8 @@ private:
   llvm::DenseSet<Value> read;
   llvm::DenseSet<mlir::Operation *> live;
   llvm::StringMap<graph::WeightDataOp> weightTable; ///< by the initializer's name
-  llvm::DenseMap<Value, std::string> inputNames; ///< of arguments that are inputs
-  llvm::MapVector<Value, Value> statistics;      ///< argument, its next value
+  llvm::DenseMap<Value, std::string> inputNames;    ///< of arguments that are inputs
+  llvm::MapVector<Value, Value> statistics;         ///< argument, its next value
   Value counter;
   int64_t ordinal = 0;
   int64_t converted = 0; ///< nodes, those of unrolled bodies each time

@@ -17,8 +17,8 @@ using namespace gpucc;
 using namespace gpucc::threads;
 using namespace gpucc::kernel;
 
-/// From what the device reduced (signed numbers for unsigned ones, ints for i1) into the tile; behind
-/// the reduction's barrier, and in front of one of its own.
+/// From what the device reduced (signed numbers for unsigned ones, ints for i1) into the tile;
+/// behind the reduction's barrier, and in front of one of its own.
 static void restoreType(ThreadKernel &k, LoopResultKind kind, Type type, int64_t columns,
                         Value reduced, Value tile) {
   OpBuilder &b = k.b;

@@ -145,8 +145,8 @@ private:
       keep.push_back(*source);
     }
     // Profiles share weights: written once.
-    std::string key = std::to_string(w->stage) + "/" + std::to_string(w->arena) + "/" +
-                      std::to_string(w->offset);
+    std::string key =
+        std::to_string(w->stage) + "/" + std::to_string(w->arena) + "/" + std::to_string(w->offset);
     if (written.insert(key).second)
       plan.weights.push_back(std::move(w));
     return success();
@@ -165,8 +165,9 @@ private:
       return init.emitOpError() << "names weight @" << *init.getKey()
                                 << ", which the module does not have";
     auto type = cast<RankedTensorType>(data.getType());
-    std::string file = cast<StringAttr>(module->getAttrOfType<ArrayAttr>(
-        graph::filesAttr)[data.getFile()]).str(); // in range: (C2) of graph.weight_data
+    std::string file =
+        cast<StringAttr>(module->getAttrOfType<ArrayAttr>(graph::filesAttr)[data.getFile()])
+            .str(); // in range: (C2) of graph.weight_data
     if (options.externalWeights) {
       SmallString<256> absolute(options.modelFolder);
       llvm::sys::path::append(absolute, file);

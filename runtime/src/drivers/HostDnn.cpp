@@ -24,8 +24,7 @@
 //===--------------------------------------------------------------------------------------------===//
 #include "drivers/HostDnn.h"
 
-#include "drivers/HostDnnCall.h"
-#include "drivers/HostDnnLayout.h"
+#include "drivers/HostDnnMaker.h"
 
 #include <algorithm>
 #include <cstring>
@@ -33,76 +32,15 @@
 using namespace gpucc::rt;
 using dnnl::memory;
 using Tag = memory::format_tag;
-
-namespace {
 using LibKind = plan::LibraryKind;
 
-memory::desc anyLayout(const memory::desc &desc) {
+static memory::desc anyLayout(const memory::desc &desc) {
   return memory::desc(desc.dims(), desc.data_type(), Tag::any);
 }
 
-/// One way to make a primitive.
-struct Attempt {
-  bool winograd = false;
-  bool any = false;  ///< layouts of oneDNN's choice
-  bool fused = true; ///< post-ops inside the primitive, up to one that loses NaN
-  bool packed = false; ///< weights in the layout that the plan has them in
-};
-
-/// Makes one call; throws dnnl::error when oneDNN cannot.
-class Maker {
-public:
-  Maker(const HostContext &context, const plan::LibraryCall &call, bool widen)
-      : context(context), call(call), widen(widen),
-        folds(call.kind() == LibKind::matmul && canFold(call)),
-        result(std::make_unique<DnnCall>(context)) {}
-
-  /// False when oneDNN has no such element type.
-  bool collectSlots();
-  std::unique_ptr<HostCommand> make();
-
-private:
-  bool describe(const plan::Operand &operand, int64_t groups, DnnOperand &result);
-  bool addSlot(const plan::Operand &operand, int argument, int64_t groups, bool output);
-  void makeGeometry();
-  void makeAttributes();
-  void appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops);
-  void appendBehind();
-  memory::desc layout(int argument) const;
-  const DnnOperand *slot(int argument) const;
-  std::vector<Attempt> attempts() const;
-  uint32_t insideCount() const;
-  bool suitsWinograd() const;
-  bool accepts(const char *implementation) const;
-
-  bool makeMatmul();
-  bool makeReorder();
-  bool makeConv();
-  bool makeConvBackwardData();
-  bool makeConvBackwardWeights();
-  bool makePool();
-  bool makeKind();
-  template <typename Desc>
-  void finish(const Desc &desc, std::initializer_list<std::pair<int, memory::desc>> layouts);
-  dnnl::convolution_forward::primitive_desc
-  forwardHint(const memory::desc &source, const memory::desc &weights, const memory::desc &result);
-
-  const HostContext &context;
-  const plan::LibraryCall &call;
-  bool widen; ///< 16-bit floats become f32
-  bool folds; ///< matmul: batch and rows are one dimension
-  Attempt attempt;
-  bool isLast = false; ///< of the attempts: any implementation will do
-  std::vector<DnnOperand> slots;
-  dnnl::primitive_attr attributes;
-  bool accumulates = false;
-  std::unique_ptr<DnnCall> result;
-  memory::dims strides, dilations, padsBegin, padsEnd;
-};
-
 /// Fills in the operand as oneDNN sees it. `groups` > 0 splits the first dimension (grouped
 /// weights).
-bool Maker::describe(const plan::Operand &operand, int64_t groups, DnnOperand &result) {
+bool DnnMaker::describe(const plan::Operand &operand, int64_t groups, DnnOperand &result) {
   memory::data_type type;
   bool half = operand.dtype() == DType::f16 || operand.dtype() == DType::bf16;
   result.widened = widen && half;
@@ -128,7 +66,7 @@ bool Maker::describe(const plan::Operand &operand, int64_t groups, DnnOperand &r
   return true;
 }
 
-bool Maker::addSlot(const plan::Operand &operand, int argument, int64_t groups, bool output) {
+bool DnnMaker::addSlot(const plan::Operand &operand, int argument, int64_t groups, bool output) {
   DnnOperand s;
   s.argument = argument;
   s.place = Place(*context.program->addresses, *operand.view());
@@ -141,7 +79,7 @@ bool Maker::addSlot(const plan::Operand &operand, int argument, int64_t groups, 
   return true;
 }
 
-bool Maker::collectSlots() {
+bool DnnMaker::collectSlots() {
   auto operand = [&](int i) -> const plan::Operand & { return *call.operands()->Get(i); };
   int64_t groups = call.groups() > 1 ? call.groups() : 0;
   bool ok = true;
@@ -181,14 +119,14 @@ bool Maker::collectSlots() {
   return ok;
 }
 
-const DnnOperand *Maker::slot(int argument) const {
+const DnnOperand *DnnMaker::slot(int argument) const {
   for (const DnnOperand &s : slots)
     if (s.argument == argument)
       return &s;
   return nullptr;
 }
 
-memory::desc Maker::layout(int argument) const {
+memory::desc DnnMaker::layout(int argument) const {
   const DnnOperand *s = slot(argument);
   if (!s)
     return memory::desc();
@@ -199,7 +137,7 @@ memory::desc Maker::layout(int argument) const {
   return any || s->constant ? anyLayout(s->user) : s->user;
 }
 
-void Maker::appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops) {
+void DnnMaker::appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops) {
   using Algorithm = dnnl::algorithm;
   auto eltwise = [&](Algorithm a, float alpha, float beta) {
     ops.append_eltwise(1.f, a, alpha, beta);
@@ -242,13 +180,13 @@ void Maker::appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops) {
 
 /// Of two functions of one kind in a primitive, oneDNN 2 gives both the parameters of the first.
 static bool clashes(const plan::PostOp &a, const plan::PostOp &b) {
-  bool hasOperand = a.kind() == plan::PostOpKind::add_operand ||
-                    a.kind() == plan::PostOpKind::multiply_operand;
+  bool hasOperand =
+      a.kind() == plan::PostOpKind::add_operand || a.kind() == plan::PostOpKind::multiply_operand;
   return !hasOperand && a.kind() == b.kind() && (a.alpha() != b.alpha() || a.beta() != b.beta());
 }
 
 /// How many of the post-ops the primitive is given.
-uint32_t Maker::insideCount() const {
+uint32_t DnnMaker::insideCount() const {
   uint32_t count = 0, all = call.post_ops() && attempt.fused ? call.post_ops()->size() : 0;
   auto fits = [&](const plan::PostOp &op) {
     for (uint32_t i = 0; i < count; ++i)
@@ -261,7 +199,7 @@ uint32_t Maker::insideCount() const {
   return count;
 }
 
-void Maker::makeAttributes() {
+void DnnMaker::makeAttributes() {
   attributes = dnnl::primitive_attr();
   accumulates = false;
   dnnl::post_ops ops;
@@ -273,7 +211,7 @@ void Maker::makeAttributes() {
 }
 
 /// The post-ops that the primitive did not take, as primitives on its result.
-void Maker::appendBehind() {
+void DnnMaker::appendBehind() {
   uint32_t inside = insideCount(), all = call.post_ops() ? call.post_ops()->size() : 0;
   if (inside == all)
     return;
@@ -312,7 +250,7 @@ void Maker::appendBehind() {
   }
 }
 
-void Maker::makeGeometry() {
+void DnnMaker::makeGeometry() {
   size_t spatial = call.operands()->Get(0)->dims()->size() - 2;
   strides = dims(call.strides(), spatial, 1);
   dilations = dims(call.dilations(), spatial, 1);
@@ -324,7 +262,7 @@ void Maker::makeGeometry() {
 
 /// A convolution 3x3 that moves by one over many points. The transformed filter is 16/9 as large:
 /// where few points use it, reading it costs more than the products that are saved.
-bool Maker::suitsWinograd() const {
+bool DnnMaker::suitsWinograd() const {
   constexpr int64_t leastPoints = 128, leastChannels = 32;
   if (call.kind() != LibKind::conv)
     return false;
@@ -339,8 +277,8 @@ bool Maker::suitsWinograd() const {
          output[0] * output[2] * output[3] >= leastPoints;
 }
 
-std::vector<Attempt> Maker::attempts() const {
-  std::vector<Attempt> list;
+std::vector<DnnAttempt> DnnMaker::attempts() const {
+  std::vector<DnnAttempt> list;
   if (suitsWinograd())
     list = {{true, true, true}, {true, true, false}};
   bool ownLayouts = call.kind() != LibKind::matmul && call.kind() != LibKind::reorder;
@@ -353,8 +291,8 @@ std::vector<Attempt> Maker::attempts() const {
     return s.constant && result->packedLayout(s);
   });
   if (packed) {
-    std::vector<Attempt> both = list;
-    for (Attempt &a : both)
+    std::vector<DnnAttempt> both = list;
+    for (DnnAttempt &a : both)
       a.packed = true;
     both.insert(both.end(), list.begin(), list.end());
     return both;
@@ -362,145 +300,11 @@ std::vector<Attempt> Maker::attempts() const {
   return list;
 }
 
-/// Whether an implementation is one of the fast ones.
-bool Maker::accepts(const char *implementation) const {
-  bool ownLayouts = call.kind() != LibKind::matmul && call.kind() != LibKind::reorder;
-  bool slow = std::strstr(implementation, "ref") ||
-              (ownLayouts && !attempt.any && std::strstr(implementation, "gemm:"));
-  return isLast || !slow;
-}
-
-template <typename Desc>
-void Maker::finish(const Desc &desc, std::initializer_list<std::pair<int, memory::desc>> layouts) {
-  using Primitive = dnnl::primitive;
-  result->setPrimitive(Primitive(desc.get()));
-  for (const auto &[argument, wanted] : layouts)
-    if (const DnnOperand *s = slot(argument))
-      result->bind(*s, wanted, accumulates && s->output);
-  for (const DnnOperand &s : slots)
-    if (s.argument >= DNNL_ARG_ATTR_MULTIPLE_POST_OP_BASE)
-      result->bind(s, s.user, false);
-  appendBehind();
-}
-
-bool Maker::makeMatmul() {
-  dnnl::matmul::desc desc = slot(DNNL_ARG_BIAS)
-                                ? dnnl::matmul::desc(layout(DNNL_ARG_SRC), layout(DNNL_ARG_WEIGHTS),
-                                                     layout(DNNL_ARG_BIAS), layout(DNNL_ARG_DST))
-                                : dnnl::matmul::desc(layout(DNNL_ARG_SRC), layout(DNNL_ARG_WEIGHTS),
-                                                     layout(DNNL_ARG_DST));
-  dnnl::matmul::primitive_desc pd(desc, attributes, result->engine());
-  if (!accepts(pd.impl_info_str()))
-    return false;
-  finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
-              {DNNL_ARG_WEIGHTS, pd.weights_desc()},
-              {DNNL_ARG_BIAS, pd.bias_desc()},
-              {DNNL_ARG_DST, pd.dst_desc()}});
-  return true;
-}
-
-bool Maker::makeReorder() {
-  dnnl::reorder::primitive_desc pd(result->engine(), layout(DNNL_ARG_SRC), result->engine(),
-                                   layout(DNNL_ARG_DST), attributes);
-  finish(pd, {{DNNL_ARG_FROM, pd.src_desc()}, {DNNL_ARG_TO, pd.dst_desc()}});
-  return true;
-}
-
-dnnl::convolution_forward::primitive_desc Maker::forwardHint(const memory::desc &source,
-                                                             const memory::desc &weights,
-                                                             const memory::desc &destination) {
-  return {dnnl::convolution_forward::desc(dnnl::prop_kind::forward_training,
-                                          dnnl::algorithm::convolution_direct, source, weights,
-                                          destination, strides, dilations, padsBegin, padsEnd),
-          result->engine()};
-}
-
-bool Maker::makeConv() {
-  auto kind = dnnl::prop_kind::forward_inference;
-  auto algorithm = attempt.winograd ? dnnl::algorithm::convolution_winograd
-                                    : dnnl::algorithm::convolution_direct;
-  memory::desc s = layout(DNNL_ARG_SRC), w = layout(DNNL_ARG_WEIGHTS), d = layout(DNNL_ARG_DST),
-               b = layout(DNNL_ARG_BIAS);
-  using Desc = dnnl::convolution_forward::desc;
-  Desc desc = slot(DNNL_ARG_BIAS)
-                  ? Desc(kind, algorithm, s, w, b, d, strides, dilations, padsBegin, padsEnd)
-                  : Desc(kind, algorithm, s, w, d, strides, dilations, padsBegin, padsEnd);
-  dnnl::convolution_forward::primitive_desc pd(desc, attributes, result->engine());
-  if (!accepts(pd.impl_info_str()))
-    return false;
-  finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
-              {DNNL_ARG_WEIGHTS, pd.weights_desc()},
-              {DNNL_ARG_BIAS, pd.bias_desc()},
-              {DNNL_ARG_DST, pd.dst_desc()}});
-  return true;
-}
-
-bool Maker::makeConvBackwardData() {
-  memory::desc g = layout(DNNL_ARG_DIFF_DST), w = layout(DNNL_ARG_WEIGHTS),
-               d = layout(DNNL_ARG_DIFF_SRC);
-  dnnl::convolution_backward_data::desc desc(dnnl::algorithm::convolution_direct, d, w, g, strides,
-                                             dilations, padsBegin, padsEnd);
-  dnnl::convolution_backward_data::primitive_desc pd(desc, attributes, result->engine(),
-                                                     forwardHint(d, w, g));
-  if (!accepts(pd.impl_info_str()))
-    return false;
-  finish(pd, {{DNNL_ARG_DIFF_DST, pd.diff_dst_desc()},
-              {DNNL_ARG_WEIGHTS, pd.weights_desc()},
-              {DNNL_ARG_DIFF_SRC, pd.diff_src_desc()}});
-  return true;
-}
-
-bool Maker::makeConvBackwardWeights() {
-  memory::desc s = layout(DNNL_ARG_SRC), g = layout(DNNL_ARG_DIFF_DST),
-               d = layout(DNNL_ARG_DIFF_WEIGHTS);
-  dnnl::convolution_backward_weights::desc desc(dnnl::algorithm::convolution_direct, s, d, g,
-                                                strides, dilations, padsBegin, padsEnd);
-  dnnl::convolution_backward_weights::primitive_desc pd(desc, attributes, result->engine(),
-                                                        forwardHint(s, d, g));
-  if (!accepts(pd.impl_info_str()))
-    return false;
-  finish(pd, {{DNNL_ARG_SRC, pd.src_desc()},
-              {DNNL_ARG_DIFF_DST, pd.diff_dst_desc()},
-              {DNNL_ARG_DIFF_WEIGHTS, pd.diff_weights_desc()}});
-  return true;
-}
-
-bool Maker::makePool() {
-  auto algorithm = call.kind() == LibKind::pool_max ? dnnl::algorithm::pooling_max
-                   : call.kind() == LibKind::pool_average
-                       ? dnnl::algorithm::pooling_avg_exclude_padding
-                       : dnnl::algorithm::pooling_avg_include_padding;
-  memory::dims window = dims(call.window(), strides.size(), 1);
-  dnnl::pooling_v2_forward::desc desc(dnnl::prop_kind::forward_inference, algorithm,
-                                      layout(DNNL_ARG_SRC), layout(DNNL_ARG_DST), strides, window,
-                                      dilations, padsBegin, padsEnd);
-  dnnl::pooling_v2_forward::primitive_desc pd(desc, attributes, result->engine());
-  finish(pd, {{DNNL_ARG_SRC, pd.src_desc()}, {DNNL_ARG_DST, pd.dst_desc()}});
-  return true;
-}
-
-bool Maker::makeKind() {
-  switch (call.kind()) {
-  case LibKind::matmul:
-    return makeMatmul();
-  case LibKind::reorder:
-    return makeReorder();
-  case LibKind::conv:
-    return makeConv();
-  case LibKind::conv_backward_data:
-    return makeConvBackwardData();
-  case LibKind::conv_backward_weights:
-    return makeConvBackwardWeights();
-  default:
-    return makePool();
-  }
-}
-
-std::unique_ptr<HostCommand> Maker::make() {
+std::unique_ptr<HostCommand> DnnMaker::make() {
   makeGeometry();
   const std::vector<DnnOperand> given = slots;
-  std::vector<Attempt> list = attempts();
-  for (const Attempt &next : list) {
+  std::vector<DnnAttempt> list = attempts();
+  for (const DnnAttempt &next : list) {
     attempt = next;
     isLast = &next == &list.back();
     slots = given;
@@ -516,13 +320,12 @@ std::unique_ptr<HostCommand> Maker::make() {
   }
   return nullptr; // the last attempt returns or throws
 }
-} // namespace
 
 Status gpucc::rt::makeDnnCall(const HostContext &context, const plan::LibraryCall &call,
                               std::unique_ptr<HostCommand> &command) {
   for (bool widen : {false, true}) {
     try {
-      Maker maker(context, call, widen);
+      DnnMaker maker(context, call, widen);
       if (maker.collectSlots())
         command = maker.make();
     } catch (const dnnl::error &e) {

@@ -181,7 +181,8 @@ std::optional<memory::desc> DnnCall::packedLayout(const DnnOperand &operand) con
   std::memcpy(&found, blob.format()->data(), sizeof(found));
   const dnnl_memory_desc_t &user = operand.user.data;
   const dnnl_blocking_desc_t &blocking = found.format_desc.blocking;
-  if (found.offset0 != 0 || (found.format_kind != dnnl_blocked && found.format_kind != dnnl_format_kind_wino))
+  if (found.offset0 != 0 ||
+      (found.format_kind != dnnl_blocked && found.format_kind != dnnl_format_kind_wino))
     return std::nullopt;
   if (found.format_kind == dnnl_blocked) { // damaged bytes must not lead the library astray
     if (blocking.inner_nblks < 0 || blocking.inner_nblks > DNNL_MAX_NDIMS)

@@ -65,8 +65,8 @@ static LogicalResult l2(Node &n) {
   return reduce(
       n, ReductionKind::Sum,
       [&](Value x) {
-        return squared(n, isFloat(x) ? n.g.widenForSums(x)
-                                     : n.g.convert(x, n.g.builder.getF64Type()));
+        return squared(n,
+                       isFloat(x) ? n.g.widenForSums(x) : n.g.convert(x, n.g.builder.getF64Type()));
       },
       [&](Value y) { return n.g.convert(n.g.unary(UnaryKind::Sqrt, y), type); });
 }
@@ -91,8 +91,8 @@ static LogicalResult logSumExp(Node &n) {
   Value max = n.g.reduce(ReductionKind::Max, x, axes->dims, true);
   Value infinite = n.g.unary(UnaryKind::IsInf, max);
   max = n.g.select(infinite, n.g.splatLike(max, 0), max);
-  Value sum = n.g.reduce(ReductionKind::Sum, n.g.unary(UnaryKind::Exp, n.g.sub(x, max)),
-                         axes->dims, true);
+  Value sum =
+      n.g.reduce(ReductionKind::Sum, n.g.unary(UnaryKind::Exp, n.g.sub(x, max)), axes->dims, true);
   Value y = n.g.convert(n.g.add(n.g.unary(UnaryKind::Log, sum), max), elementOf(n[0]));
   if (n.g.failed())
     return failure();

@@ -40,6 +40,19 @@ static Value times(GraphBuilder &g, Value x, Value matrix) {
   return g.contract(x, matrix, {}, {}, {rankOf(x) - 1}, {0});
 }
 
+/// Real and imaginary part of the transform of rows that have one part or two.
+static std::pair<Value, Value> spectrum(GraphBuilder &g, Value cosines, Value sines, int64_t parts,
+                                        llvm::function_ref<Value(int64_t)> part) {
+  Value real = part(0);
+  Value re = times(g, real, cosines), im = g.unary(UnaryKind::Neg, times(g, real, sines));
+  if (parts == 2) {
+    Value imaginary = part(1);
+    re = g.add(re, times(g, imaginary, sines));
+    im = g.add(im, times(g, imaginary, cosines));
+  }
+  return {re, im};
+}
+
 /// Dimension `from` goes last.
 static Dims toLast(int64_t rank, int64_t from) {
   Dims order;
@@ -96,13 +109,7 @@ static LogicalResult dft(Node &n) {
   double scale = inverse ? 1.0 / length : 1;
   Value cosines = twiddles(g, wide, used, bins, length, false, scale);
   Value sines = twiddles(g, wide, used, bins, length, true, inverse ? -scale : scale);
-  Value real = part(0);
-  Value re = times(g, real, cosines), im = g.unary(UnaryKind::Neg, times(g, real, sines));
-  if (parts == 2) {
-    Value imaginary = part(1);
-    re = g.add(re, times(g, imaginary, sines));
-    im = g.add(im, times(g, imaginary, cosines));
-  }
+  auto [re, im] = spectrum(g, cosines, sines, parts, part);
   if (g.failed())
     return failure();
   Dims back(rank - 1);
@@ -150,13 +157,7 @@ static LogicalResult shortTimeFourier(Node &n) {
   };
   Value cosines = twiddles(g, wide, length, bins, length, false, 1);
   Value sines = twiddles(g, wide, length, bins, length, true, 1);
-  Value real = framed(0);
-  Value re = times(g, real, cosines), im = g.unary(UnaryKind::Neg, times(g, real, sines));
-  if (parts == 2) {
-    Value imaginary = framed(1);
-    re = g.add(re, times(g, imaginary, sines));
-    im = g.add(im, times(g, imaginary, cosines));
-  }
+  auto [re, im] = spectrum(g, cosines, sines, parts, framed);
   if (g.failed())
     return failure();
   Value both[] = {g.insertDims(re, {3}), g.insertDims(im, {3})};

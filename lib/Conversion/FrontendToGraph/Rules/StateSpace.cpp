@@ -104,7 +104,8 @@ static LogicalResult linearAttention(Node &n) {
   StringRef rule = n.getString("update_rule", "gated_delta");
   bool gated = rule.starts_with("gated"), delta = rule.ends_with("delta");
   if (!llvm::is_contained({"linear", "gated", "delta", "gated_delta"}, rule))
-    return n.invalid("update_rule is '" + rule + "'; linear, gated, delta and gated_delta are allowed");
+    return n.invalid("update_rule is '" + rule +
+                     "'; linear, gated, delta and gated_delta are allowed");
   if ((gated && !n.has(4)) || (delta && !n.has(5)))
     return n.invalid("update_rule " + rule + " needs its decay or beta operand");
   if (!linearOperandsFit(n, *h, gated, delta))
