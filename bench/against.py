@@ -171,21 +171,32 @@ def means(data, names, threads):
     return ", ".join(parts) + (f", the best of each {statistics.geometric_mean(best):.2f}" if best else "")
 
 
+# Linux counts what a process held before exec, so the command is started by a small process, not by this large one.
+MEASURE = """
+import os, subprocess, sys, time
+start = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+errors = process.stderr.read().decode(errors="replace")
+_, status, usage = os.wait4(process.pid, 0)
+print(time.perf_counter() - start, usage.ru_maxrss * 1024)
+sys.stderr.write(errors)
+sys.exit(status != 0)
+"""
+
+
 def measured(command):
-    """Seconds and most resident bytes of a command."""
-    import time
-    start = time.perf_counter()
-    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status:
-        return None, None
-    return time.perf_counter() - start, usage.ru_maxrss * 1024
+    """Seconds and most resident bytes of a command; raises Refused with its error."""
+    import peers
+    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, *map(str, command)], capture_output=True, text=True)
+    if done.returncode:
+        raise peers.Refused(peers.first_error(done.stderr))
+    seconds, peak = done.stdout.split()
+    return float(seconds), int(peak)
 
 
 def compiling(args, cases, work):
     import peers
-    rows, data = [], []
+    rows, data, notes = [], [], []
     for case in cases:
         frame.progress(case.name)
         fixed = fix(case, work)
@@ -194,10 +205,10 @@ def compiling(args, cases, work):
             plan = pathlib.Path(folder) / "model.plan"
             ours = measured([frame.BUILD / "bin" / "gpucc", "compile", fixed.path, "-o", plan])
         try:
-            module, command = peers.Iree.compile_model(fixed, work)
-            theirs = measured(command)
-        except peers.Refused:
+            _, theirs = peers.Iree.compile_model(fixed, work, measured)
+        except peers.Refused as refusal:
             theirs = (None, None)
+            notes.append(f"* {case.name}, IREE: {refusal}")
         limit = 2.5 * weights + 500e6
         data.append({"model": case.name, "ours_s": ours[0], "iree_s": theirs[0], "weights": weights,
                      "peak": ours[1], "iree_peak": theirs[1], "limit": limit})
@@ -209,6 +220,8 @@ def compiling(args, cases, work):
                         "within", "IREE's peak"], rows)
     text += ("\n\ngpucc: from ONNX to plan. IREE: iree-compile from MLIR to module (its import is not counted), "
              + " ".join(peers.Iree.FLAGS) + ".")
+    if notes:
+        text += "\n\nWhat did not compile:\n\n" + "\n".join(notes)
     return "Compile time and memory against IREE", text, data
 
 

@@ -73,12 +73,21 @@ class Iree:
              "iree-preprocessing-convert-conv-to-channels-last))"]
 
     @staticmethod
-    def import_model(case, folder):
-        """The model as MLIR."""
+    def import_model(case, folder, folded):
+        """The model as MLIR; `folded`: after the basic optimizations of ONNX Runtime, which fold constants."""
         needs("iree.compiler", "iree-base-compiler[onnx]")
-        mlir = pathlib.Path(folder) / f"{case.key}.mlir"
+        path = case.path
+        mlir = pathlib.Path(folder) / f"{case.key}{'.folded' * folded}.mlir"
         if not mlir.exists():
-            done = subprocess.run([sys.executable, "-m", "iree.compiler.tools.import_onnx", str(case.path),
+            if folded:
+                import onnxruntime
+                path = mlir.with_suffix(".onnx")
+                options = onnxruntime.SessionOptions()
+                options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+                options.optimized_model_filepath = str(path)
+                options.log_severity_level = 3
+                onnxruntime.InferenceSession(str(case.path), options, providers=["CPUExecutionProvider"])
+            done = subprocess.run([sys.executable, "-m", "iree.compiler.tools.import_onnx", str(path),
                                    "--opset-version", "21", "-o", str(mlir)], capture_output=True, text=True)
             if done.returncode:
                 mlir.unlink(missing_ok=True)
@@ -86,22 +95,33 @@ class Iree:
         return mlir
 
     @classmethod
-    def compile_model(cls, case, folder):
-        """Returns the module and the command that makes it."""
-        import iree.compiler
-        module = pathlib.Path(folder) / f"{case.key}.vmfb"
-        tool = pathlib.Path(iree.compiler.__file__).parent / "_mlir_libs" / "iree-compile"
-        return module, [str(tool), str(cls.import_model(case, folder)), *cls.FLAGS, "-o", str(module)]
-
-    def __init__(self, case, threads, folder):
+    def compile_model(cls, case, folder, run):
+        """Makes the module by `run(command)`, which raises Refused; what does not compile as it is gets a second
+        chance with its constants folded. Returns the module and what `run` returned."""
         needs("iree.compiler", "iree-base-compiler[onnx]")
-        runtime = needs("iree.runtime", "iree-base-runtime")
-        module, command = self.compile_model(case, folder)
-        if not module.exists():
+        import iree.compiler
+        tool = pathlib.Path(iree.compiler.__file__).parent / "_mlir_libs" / "iree-compile"
+        module = pathlib.Path(folder) / f"{case.key}.vmfb"
+        reasons = []
+        for folded in (False, True):
+            try:
+                mlir = cls.import_model(case, folder, folded)
+                return module, run([str(tool), str(mlir), *cls.FLAGS, "-o", str(module)])
+            except Refused as refusal:
+                module.unlink(missing_ok=True)
+                reasons.append(str(refusal))
+        raise Refused("; with folded constants: ".join(reasons))
+
+    @staticmethod
+    def compile_once(command):
+        if not pathlib.Path(command[-1]).exists():
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
-                module.unlink(missing_ok=True)
                 raise Refused("compile: " + first_error(done.stderr))
+
+    def __init__(self, case, threads, folder):
+        runtime = needs("iree.runtime", "iree-base-runtime")
+        module, _ = self.compile_model(case, folder, self.compile_once)
         version = importlib.metadata.version("iree-base-compiler")
         driver = "local-sync" if threads == 1 else "local-task"
         if threads > 1:
