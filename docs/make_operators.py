@@ -62,12 +62,34 @@ def refusals(name, bodies, seen):
     return found
 
 
-def tables():
-    """(operator, since, until, refusals) of every row."""
-    rows = []
+def shared():
+    """Functions that rules of other files call."""
+    found = {}
     for path in sorted(RULES.glob("*.cpp")):
         text = path.read_text()
         bodies = functions(text)
+        for name in re.findall(r"^\w+ frontend_to_graph::(\w+)\(", text, re.M):
+            found[name] = bodies.get(name, "")
+    return found
+
+
+def varying():
+    """Operators that take operands whose size a run computes: rows without versions, and the list of pointwise ones."""
+    kinds = []
+    for path in sorted(RULES.glob("Varying*.cpp")):
+        text = path.read_text()
+        kinds += re.findall(r'^\s+\{"(\w+)", [\w:<>-]+\},', text, re.M)
+        for block in re.findall(r"pointwiseKinds =(.*?);", text, re.S):
+            kinds += re.findall(r"\w+", block)
+    return sorted(kinds, key=str.lower)
+
+
+def tables():
+    """(operator, since, until, refusals) of every row."""
+    rows, others = [], shared()
+    for path in sorted(RULES.glob("*.cpp")):
+        text = path.read_text()
+        bodies = {**others, **functions(text)}
         for kind, since, until, _, function in ROW.findall(text):
             texts = refusals(function.split("<")[0], bodies, set())
             rows.append((kind, int(since), None if until == "latest" else int(until),
@@ -98,6 +120,8 @@ def page():
     other = [n for n in absent if "." in n]
     covered = sum("." not in name and name in schemas for name in known)
     total = sum("." not in name for name in schemas)
+    lines += ["", "Operands whose size a run computes ([onnx.md](onnx.md#results-of-unknown-size)) are taken by "
+              + ", ".join(f"`{n}`" for n in varying()) + "; all others refuse them."]
     lines += ["", f"{covered} of the {total} operators that the default domain ever had have a conversion.", "",
               "Without one, default domain: " + ", ".join(f"`{n}`" for n in main) + ".", "",
               "Without one, other domains: " + ", ".join(f"`{n}`" for n in other) + ".", ""]

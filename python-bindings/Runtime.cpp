@@ -87,7 +87,7 @@ nb::list tensors(const gpucc_rt::Plan &plan) {
   static const char *const roles[] = {"input",     "label",   "output",
                                       "parameter", "moment",  "master",
                                       "statistic", "counter", "gradient_accumulator",
-                                      "metric",    "tap"};
+                                      "metric",    "tap",     "count"};
   nb::list result;
   for (uint32_t t = 0; t < plan.info().tensors; ++t) {
     gpucc_rt_tensor_info info = plan.tensor(t);

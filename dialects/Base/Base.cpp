@@ -1,6 +1,7 @@
 //===- Base.cpp - attributes that several dialects share ------------------===//
 #include "dialects/Base/Base.h"
 #include "dialects/Base/ModuleAttrs.h"
+#include "dialects/Base/VaryingAttrs.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -116,9 +117,10 @@ static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr, St
   if (name == kindAttr) {
     auto kind = dyn_cast<StringAttr>(attr.getValue());
     bool known = kind && llvm::StringSwitch<bool>(kind.getValue())
-                             .Cases({"input", "label", "state", "output", "metric"}, true)
+                             .Cases({"input", "label", "state", "output", "metric", "count"}, true)
                              .Default(false);
-    return known ? success() : wrong("\"input\", \"label\", \"state\", \"output\" or \"metric\"");
+    return known ? success()
+                 : wrong("\"input\", \"label\", \"state\", \"output\", \"metric\" or \"count\"");
   }
   if (name == stateAttr)
     return isa<StateAttr>(attr.getValue()) ? success() : wrong("a #base.state");
@@ -132,7 +134,9 @@ static LogicalResult verifyValueAttribute(Operation *op, NamedAttribute attr, St
                 : wrong("the index of an argument as i64, of which there are " +
                         std::to_string(arguments));
   }
-  if (name == sourceNameAttr || name == weightAttr)
+  if (name == varyingDimAttr)
+    return isa<IntegerAttr>(attr.getValue()) ? success() : wrong("a dimension as i64");
+  if (name == sourceNameAttr || name == weightAttr || name == countAttr)
     return isa<StringAttr>(attr.getValue()) ? success() : wrong("a string");
   if (name == sourceShapeAttr)
     return isa<DenseI64ArrayAttr>(attr.getValue()) ? success() : wrong("array<i64: ...>");

@@ -261,15 +261,31 @@ static LogicalResult verifySource(Operation *op, const TensorFacts &facts) {
                            << "; name the saved tensor, and give a shape and a base that hold it";
 }
 
+/// (C8) of a tensor.
+static LogicalResult verifyVarying(Operation *op, const TensorFacts &facts) {
+  if (!facts.varyingDim && !facts.count)
+    return success();
+  int64_t rank = cast<RankedTensorType>(facts.type).getRank();
+  if (facts.varyingDim && facts.count && facts.role == "output" && facts.slots == 1 &&
+      facts.slices.empty() && *facts.varyingDim >= 0 && *facts.varyingDim < rank)
+    return success();
+  return op->emitOpError() << "(C8) is a '" << facts.role << "' of rank " << rank << " with "
+                           << facts.slots << " slots whose dimension "
+                           << facts.varyingDim.value_or(-1) << " varies, counted by '"
+                           << facts.count.value_or("")
+                           << "'; give an output in one piece, one of its dimensions and the name "
+                              "of its count";
+}
+
 LogicalResult base::verifyTensor(Operation *op, const TensorFacts &facts) {
   if (failed(verifySliceCount(op, "(C1)", facts.type, facts.slices)))
     return failure();
   if (!llvm::is_contained({"input", "label", "output", "parameter", "moment", "master", "statistic",
-                           "counter", "gradient_accumulator", "metric", "tap"},
+                           "counter", "gradient_accumulator", "metric", "tap", "count"},
                           facts.role))
     return op->emitOpError() << "(C2) role '" << facts.role
                              << "' is not input, label, output, parameter, moment, master, "
-                                "statistic, counter, gradient_accumulator, metric or tap";
+                                "statistic, counter, gradient_accumulator, metric, tap or count";
   auto type = cast<RankedTensorType>(facts.type);
   auto local = dyn_cast<RankedTensorType>(facts.local);
   if (!isKnownTensor(type) || !local || !isKnownTensor(local) ||
@@ -282,7 +298,7 @@ LogicalResult base::verifyTensor(Operation *op, const TensorFacts &facts) {
   if (facts.dims && facts.dims->size() != static_cast<size_t>(type.getRank()))
     return op->emitOpError() << "(C4) has " << facts.dims->size() << " names of dimensions for "
                              << facts.type << "; give one per dimension, \"\" where there is none";
-  return verifySource(op, facts);
+  return failure(failed(verifyVarying(op, facts)) || failed(verifySource(op, facts)));
 }
 
 LogicalResult base::verifyInitialize(Operation *op, bool hasValue, bool hasKey, Type type,

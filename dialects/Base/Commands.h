@@ -66,6 +66,8 @@ struct TensorFacts {
   std::optional<mlir::ArrayAttr> dims, partialAxes;
   std::optional<llvm::StringRef> sourceName;
   std::optional<llvm::ArrayRef<int64_t>> sourceShape, sourceBase;
+  std::optional<int64_t> varyingDim;
+  std::optional<llvm::StringRef> count;
 };
 llvm::LogicalResult verifyTensor(mlir::Operation *op, const TensorFacts &facts);
 llvm::LogicalResult verifyInitialize(mlir::Operation *op, bool hasValue, bool hasKey,
@@ -201,7 +203,8 @@ llvm::LogicalResult verifyModuleSymbols(mlir::ModuleOp module) {
     return {op.getRole(),        op.getType(),        op.getLocal(),                               \
             op.getView(),        op.getSlices(),      static_cast<int64_t>(op.getSlots()),         \
             op.getDims(),        op.getPartialAxes(), op.getSourceName(),                          \
-            op.getSourceShape(), op.getSourceBase()};                                              \
+            op.getSourceShape(), op.getSourceBase(),  op.getVaryingDim(),                          \
+            op.getCount()};                                                                        \
   }                                                                                                \
   SmallVector<base::Access> LaunchOp::getAccesses() {                                              \
     return base::launchAccesses(getViews(), getAccess());                                          \

@@ -139,17 +139,19 @@ class TensorEntry<Dialect d>
   let summary = "a named global tensor and the part of it that a rank holds";
   let description = [{
     `role`: input, label, output, parameter, moment, master, statistic, counter,
-    gradient_accumulator, metric, tap. `type` is the global type of what one execution consumes or
+    gradient_accumulator, metric, tap, count. `type` is the global type of what one execution consumes or
     produces, `local` one slot of a rank. `slices` (one #base.slice per dimension; empty =
     replicated). For state: `source_name`, `source_shape`, `source_base` place it inside the saved
-    tensor.
+    tensor. For an output whose size a run computes: `varying_dim` is the dimension of which only the first
+    entries are real, and the tensor named `count` says how many.
 
     Constraints: (C1) `slices` is empty or has one entry per dimension. (C2) `role` is one of these. (C3)
     `type` and `local` are tensors of one rank and element type that plans know; the view holds `local`.
     (C4) `dims` has one name per dimension. (C5) `source_shape` and `source_base` come with a `source_name`,
     and the tensor lies inside. (C6) `partial_axes` are axes of the mesh, or "pp". With the module (plan):
     (C7) entries of one name and role agree in element type, rank, `source_name`,
-    `source_shape` and `source_base`.
+    `source_shape`, `source_base`, `varying_dim` and `count`. (C8) `varying_dim` and `count` come together, on an output of one slot and no slices whose
+    dimension that is. With the module (plan): (C9) `count` names a tensor of role count of the program, an i64 scalar.
   }];
   let arguments = (ins StrAttr:$name, StrAttr:$role, TypeAttr:$type, TypeAttr:$local, Base_View:$view,
                        DefaultValuedAttr<I64Attr, "1">:$slots, ArrayAttr:$slices,
@@ -157,7 +159,8 @@ class TensorEntry<Dialect d>
                        OptionalAttr<DenseI64ArrayAttr>:$source_shape,
                        OptionalAttr<DenseI64ArrayAttr>:$source_base,
                        OptionalAttr<StrAttr>:$derived_from,
-                       OptionalAttr<StrArrayAttr>:$partial_axes);
+                       OptionalAttr<StrArrayAttr>:$partial_axes,
+                       OptionalAttr<I64Attr>:$varying_dim, OptionalAttr<StrAttr>:$count);
   let assemblyFormat = "$name $role $view attr-dict";
   let hasVerifier = 1;
 }

@@ -174,6 +174,25 @@ std::string print(Attribute attr) {
   return attr ? text : "none";
 }
 
+/// (C9) of a tensor: what counts its entries.
+LogicalResult verifyCounts(ProgramOp program) {
+  llvm::StringMap<TensorOp> counts;
+  for (auto tensor : program.getOps<TensorOp>())
+    if (tensor.getRole() == "count")
+      counts[tensor.getName()] = tensor;
+  for (auto tensor : program.getOps<TensorOp>()) {
+    if (!tensor.getCount())
+      continue;
+    TensorOp count = counts.lookup(*tensor.getCount());
+    auto type = count ? cast<RankedTensorType>(count.getType()) : RankedTensorType();
+    if (!type || type.getRank() != 0 || !type.getElementType().isSignlessInteger(64))
+      return tensor.emitOpError() << "(C9) '" << tensor.getName() << "' is counted by '"
+                                  << *tensor.getCount()
+                                  << "', which is no i64 scalar of role count; declare one";
+  }
+  return success();
+}
+
 /// (C7) of a tensor: what all entries of one name and role agree on.
 LogicalResult verifyTensors(ProgramOp program, std::map<std::string, TensorOp> &first) {
   for (auto tensor : program.getOps<TensorOp>()) {
@@ -194,7 +213,9 @@ LogicalResult verifyTensors(ProgramOp program, std::map<std::string, TensorOp> &
          {std::tuple<StringRef, Attribute, Attribute>{"source_name", tensor.getSourceNameAttr(),
                                                       other.getSourceNameAttr()},
           {"source_shape", tensor.getSourceShapeAttr(), other.getSourceShapeAttr()},
-          {"source_base", tensor.getSourceBaseAttr(), other.getSourceBaseAttr()}})
+          {"source_base", tensor.getSourceBaseAttr(), other.getSourceBaseAttr()},
+          {"varying_dim", tensor.getVaryingDimAttr(), other.getVaryingDimAttr()},
+          {"count", tensor.getCountAttr(), other.getCountAttr()}})
       if (here != there)
         return disagree("has " + what.str() + " " + print(here), "has " + print(there));
   }
@@ -209,7 +230,7 @@ LogicalResult plan::verifyModule(ModuleOp module) {
   std::map<int64_t, ProgramOp> stages;
   std::map<std::string, TensorOp> tensors;
   for (auto program : module.getOps<ProgramOp>())
-    if (failed(verifyArenas(program, stages)) || failed(verifyTensors(program, tensors)) ||
+    if (failed(verifyArenas(program, stages)) || failed(verifyTensors(program, tensors)) || failed(verifyCounts(program)) ||
         failed(verifyOrder(program)))
       return failure();
   return success();

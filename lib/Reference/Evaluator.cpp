@@ -1,5 +1,7 @@
 //===- Evaluator.cpp - runs a function of graph ops on the CPU ------------===//
 #include "gpucc/Reference/Evaluator.h"
+#include "dialects/Base/Base.h"
+#include "dialects/Base/VaryingAttrs.h"
 #include "dialects/Graph/Evaluate.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -122,4 +124,27 @@ FailureOr<SmallVector<HostTensor>> gpucc::evaluateFunction(func::FuncOp function
       tap(&op, *results);
   }
   return function.emitOpError("has no terminator");
+}
+
+LogicalResult gpucc::cutToSize(func::FuncOp function, MutableArrayRef<HostTensor> results) {
+  for (unsigned i = 0; i < results.size(); ++i) {
+    auto dim = function.getResultAttrOfType<IntegerAttr>(i, base::varyingDimAttr);
+    auto count = function.getResultAttrOfType<StringAttr>(i, base::countAttr);
+    if (!dim || !count)
+      continue;
+    std::vector<int64_t> shape = results[i].shape();
+    int64_t &size = shape[static_cast<size_t>(dim.getInt())], bound = size;
+    for (unsigned c = 0; c < results.size(); ++c)
+      if (function.getResultAttrOfType<StringAttr>(c, base::nameAttr) == count)
+        size = results[c].getInt(0);
+    if (size < 0 || size > bound)
+      return function.emitOpError() << "result " << i << " has " << size
+                                    << " entries along dimension " << dim.getInt()
+                                    << "; allowed are 0 to " << bound;
+    HostTensor real(results[i].dtype(), shape);
+    graph::copyStrided(results[i], 0, HostTensor::stridesOf(results[i].shape()), real, 0,
+                       HostTensor::stridesOf(shape), shape);
+    results[i] = real;
+  }
+  return success();
 }

@@ -64,6 +64,7 @@ class Model:
 
     @property
     def outputs(self):
+        """name -> (dtype, dims); where a run computes the size, dims has its bound and the array the real one."""
         return self._select("output", "metric")
 
     @property

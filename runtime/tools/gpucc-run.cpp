@@ -137,7 +137,7 @@ int parse(int argc, char **argv, Arguments &arguments) {
 const char *roleName(gpucc_rt_role role) {
   static const char *const names[] = {"input",    "label",  "output",      "parameter",
                                       "moment",   "master", "statistic",   "counter",
-                                      "gradient", "metric", "intermediate"};
+                                      "gradient", "metric", "intermediate", "count"};
   return names[role];
 }
 
@@ -157,9 +157,11 @@ void printInfo(const Plan &plan) {
     if (!shown)
       continue;
     std::string shape;
-    for (uint32_t d = 0; d < tensor.rank; ++d)
-      shape += (d ? ", " : "") +
-               (tensor.dims[d] < 0 ? tensor.symbols[d] : std::to_string(tensor.dims[d]));
+    for (uint32_t d = 0; d < tensor.rank; ++d) {
+      shape += d ? ", " : "";
+      shape += plan.varyingDim(t) == static_cast<int32_t>(d) ? "up to " : "";
+      shape += tensor.dims[d] < 0 ? tensor.symbols[d] : std::to_string(tensor.dims[d]);
+    }
     std::printf("%-9s %s %s [%s]\n", roleName(tensor.role), tensor.name, dtypeName(tensor.dtype),
                 shape.c_str());
   }

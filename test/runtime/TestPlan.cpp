@@ -427,3 +427,25 @@ TestPlan test::pipelinePlan() {
   p.script({{0, 0}, {0, 1}});
   return p;
 }
+
+TestPlan test::varyingPlan() {
+  TestPlan p;
+  uint32_t x = p.buffer(1, 0, 48), n = p.buffer(1, 256, 8), y = p.buffer(1, 512, 48),
+           count = p.buffer(1, 768, 8);
+  p.tensor("x", Role::input, DType::f32, {2, 6}, x);
+  p.tensor("n", Role::input, DType::i64, {}, n);
+  p.tensor("y", Role::output, DType::f32, {2, 6}, y);
+  p.tensor("y.count", Role::count, DType::i64, {}, count);
+  p.plan.tensors[2]->varying_dim = 1;
+  p.plan.tensors[2]->count = 3;
+  auto copy = [&](uint32_t from, uint32_t to, uint64_t bytes) {
+    CopyT command;
+    command.source = p.whole(from);
+    command.destination = p.whole(to);
+    command.bytes = bytes;
+    p.command(std::move(command), "copy");
+  };
+  copy(x, y, 48);
+  copy(n, count, 8);
+  return p;
+}

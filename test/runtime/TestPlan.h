@@ -133,6 +133,10 @@ TestPlan sgdPlanDp2();
 /// (2x + 1); y [8] on stage 1.
 TestPlan pipelinePlan();
 
+/// y [2, up to 6] = x, of which the first `n` columns count; both copied from inputs. Tensors x, n, y,
+/// y.count.
+TestPlan varyingPlan();
+
 } // namespace gpucc::rt::test
 
 #endif // GPUCC_TEST_RUNTIME_TESTPLAN_H

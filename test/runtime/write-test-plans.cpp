@@ -1,4 +1,4 @@
-// write-test-plans FOLDER: axpb.plan, sgd.plan and sgd-dp2.plan, as TestPlan.h describes them,
+// write-test-plans FOLDER: axpb.plan, sgd.plan, sgd-dp2.plan and varying.plan, as TestPlan.h describes them,
 // future.plan for a CPU that does not exist, and the index of each alone (NAME.index) as a seed for
 // the fuzzer.
 #include "TestPlan.h"
@@ -26,6 +26,7 @@ int main(int argc, char **argv) {
   save("axpb", axpbPlan().file());
   save("sgd", sgdPlan().file());
   save("sgd-dp2", sgdPlanDp2().file());
+  save("varying", varyingPlan().file());
   TestPlan future = axpbPlan();
   future.plan.needs->architectures = {"x86-64-v9"};
   save("future", future.file());

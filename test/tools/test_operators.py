@@ -122,13 +122,6 @@ def test_positions_of_a_known_mask(gpucc, tmp_path):
     same(gpucc, path, {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}, tmp_path)
 
 
-def test_positions_of_a_mask_at_run_time_are_refused(gpucc, tmp_path):
-    path = model(tmp_path / "n.onnx", [helper.make_node("NonZero", ["x"], ["y"], name="where")],
-                 [("x", [2, 3])], [("y", [2, "n"], np.int64)])
-    code, _, error = gpucc("compile", path, "-o", tmp_path / "n.plan")
-    assert code == 3 and "'where' (NonZero, opset 17)" in error and "plans have fixed sizes" in error
-
-
 # the first tokens; one more token behind a full cache; a buffer longer than what it holds; packed queries
 GROUPED = {"prompt": dict(rows=5, cached=0, past=0), "decode": dict(rows=1, cached=6, past=6),
            "more": dict(rows=3, cached=6, past=6, batch=1), "buffer": dict(rows=1, cached=9, past=4),

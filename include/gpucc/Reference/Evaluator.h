@@ -60,6 +60,11 @@ mlir::FailureOr<llvm::SmallVector<HostTensor>>
 evaluateFunction(mlir::func::FuncOp function, llvm::ArrayRef<HostTensor> arguments,
                  const WeightSource &weights, Tap tap = nullptr);
 
+/// Of the function's results those whose size a run computes (base.varying_dim), cut to their real
+/// entries, as a caller of a plan sees them. A count outside 0 … bound is an error.
+mlir::LogicalResult cutToSize(mlir::func::FuncOp function,
+                              llvm::MutableArrayRef<HostTensor> results);
+
 } // namespace gpucc
 
 #endif // GPUCC_REFERENCE_EVALUATOR_H

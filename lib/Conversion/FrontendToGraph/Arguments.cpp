@@ -1,6 +1,8 @@
 //===- Arguments.cpp - inputs, weights, state and results of a model ------===//
 #include "lib/Conversion/FrontendToGraph/ModelConverter.h"
 
+#include "dialects/Base/VaryingAttrs.h"
+
 using namespace mlir;
 using namespace gpucc;
 using namespace gpucc::frontend_to_graph;
@@ -187,6 +189,51 @@ void ModelConverter::compareDeclared(StringRef name, unsigned index, ArrayAttr d
                                  << ", which is used; correct the declaration or the model";
 }
 
+/// What a plan says of an output whose size a run computes; false where it cannot be one.
+bool ModelConverter::addVaryingSize(Value result, NamedAttrList &attrs) {
+  const Varying *size = varyingOf(result);
+  if (!size)
+    return true;
+  StringRef name = cast<StringAttr>(attrs.get(base::nameAttr)).getValue();
+  if (elementOf(result).getIntOrFloatBitWidth() == 4) {
+    worsen(outcome.status, frontend::Status::Unsupported);
+    outcome.missing.push_back({name.str(), "output", 0,
+                               "its size depends on values of a run, and its elements are two to "
+                               "a byte; cast it to a wider type"});
+    return false;
+  }
+  std::string &counter = counts[size->count];
+  if (counter.empty()) {
+    auto taken = [&](StringRef text) {
+      return llvm::any_of(source.getOutputs().getValue(),
+                          [&](Attribute a) { return cast<StringAttr>(a) == text; }) ||
+             llvm::any_of(inputNames, [&](const auto &input) { return input.second == text; });
+    };
+    counter = (name + ".count").str();
+    while (taken(counter))
+      counter += "_";
+  }
+  attrs.set(base::varyingDimAttr, builder.getI64IntegerAttr(size->dim));
+  attrs.set(base::countAttr, builder.getStringAttr(counter));
+  if (auto dims = dyn_cast_or_null<ArrayAttr>(attrs.get(base::dimsAttr))) {
+    SmallVector<Attribute> names(dims.getValue());
+    names[static_cast<size_t>(size->dim)] = builder.getStringAttr(""); // no profile binds it
+    if (llvm::all_of(names, [](Attribute a) { return cast<StringAttr>(a).getValue().empty(); }))
+      attrs.erase(base::dimsAttr);
+    else
+      attrs.set(base::dimsAttr, builder.getArrayAttr(names));
+  }
+  return true;
+}
+
+/// The counts of such outputs, each once, as results of their own.
+void ModelConverter::addCounts() {
+  for (const auto &[value, name] : counts) {
+    resultValues.push_back(value);
+    resultAttributes.push_back(valueAttributes(name, "count", Attribute()));
+  }
+}
+
 bool ModelConverter::makeResults(frontend::YieldOp yield) {
   bool fine = true;
   for (auto [index, value, nameAttr, dims] :
@@ -210,13 +257,17 @@ bool ModelConverter::makeResults(frontend::YieldOp yield) {
       continue;
     }
     auto names = cast<ArrayAttr>(dims);
-    compareDeclared(name, index, names, converted);
+    if (!varyingOf(converted))
+      compareDeclared(name, index, names, converted);
     bool useful =
         static_cast<int64_t>(names.size()) == rankOf(converted) &&
         llvm::any_of(names, [](Attribute a) { return !cast<StringAttr>(a).getValue().empty(); });
     resultValues.push_back(converted);
-    resultAttributes.push_back(valueAttributes(name, "output", useful ? names : Attribute()));
+    NamedAttrList attrs(valueAttributes(name, "output", useful ? names : Attribute()));
+    fine &= addVaryingSize(converted, attrs);
+    resultAttributes.push_back(attrs.getDictionary(builder.getContext()));
   }
+  addCounts();
   for (auto [argument, next] : statistics) {
     unsigned index = cast<BlockArgument>(argument).getArgNumber();
     NamedAttrList attrs(argumentAttributes[index]);

@@ -94,6 +94,22 @@ static bool isListRule(const Entry &entry) {
   return &entry >= rules.begin() && &entry < rules.end();
 }
 
+/// The rule, or the one for operands of varying size when there are such.
+LogicalResult ModelConverter::applyRule(Node &node, const Entry &entry) {
+  for (unsigned i = 0; i < node.size(); ++i) {
+    const Varying *size = node.varying(i);
+    if (!size)
+      continue;
+    if (VaryingRule rule = findVaryingRule(entry.kind))
+      return rule(node, entry.rule);
+    return node.unsupported("the size of operand " + Twine(i) + " depends on values of a run (" +
+                            size->producer +
+                            " gives it), and gpucc cannot keep its padding out of "
+                            "this operator's result");
+  }
+  return entry.rule(node);
+}
+
 bool ModelConverter::convertNode(frontend::NodeOp node) {
   ScopedDiagnosticHandler remedies(module.getContext(),
                                    [&](Diagnostic &d) { return addRemedy(d, node); });
@@ -150,7 +166,7 @@ bool ModelConverter::convertNode(frontend::NodeOp node) {
     operands.pop_back();
   g.location = node.getLoc();
   Node state(node, g, *this, std::move(operands));
-  bool fine = succeeded(entry->rule(state));
+  bool fine = succeeded(applyRule(state, *entry));
   if (StringRef fault = state.attributeFault(); !fault.empty()) {
     reportInvalid(node, fault);
     fine = false;
@@ -202,6 +218,12 @@ ModelConverter::convertBody(Region &body, ArrayRef<Value> arguments, bool condit
     results.push_back(valueOf(value));
     if (listOf(value))
       reportMissing(cast<frontend::NodeOp>(yield->getParentOp()), "its body gives a sequence");
+    if (const Varying *size = results.back() ? varyingOf(results.back()) : nullptr) {
+      reportMissing(cast<frontend::NodeOp>(yield->getParentOp()),
+                    "its body gives a tensor whose size depends on values of a run (" +
+                        size->producer + " gives it)");
+      fine = false;
+    }
     fine &= bool(results.back());
   }
   return fine ? std::optional(results) : std::nullopt;

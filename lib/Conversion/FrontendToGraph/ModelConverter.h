@@ -51,16 +51,27 @@ public:
     return it == lists.end() ? nullptr : &it->second;
   }
   void setList(Value frontendValue, List list) { lists[frontendValue] = std::move(list); }
+  /// How a graph value varies in size; null for one of known size.
+  const Varying *varyingOf(Value value) const {
+    auto it = varying.find(value);
+    return it == varying.end() ? nullptr : it->second.get();
+  }
+  void setVarying(Value value, Varying size) {
+    varying[value] = std::make_unique<const Varying>(std::move(size));
+  }
   /// Live nodes only are converted; results nobody reads need not be computed.
   bool isRead(Value frontendValue) const { return read.contains(frontendValue); }
 
 private:
   bool makeArguments();
   bool convertNode(frontend::NodeOp node);
+  LogicalResult applyRule(Node &node, const Entry &entry);
   void markRead(mlir::Block &block);
   Value weight(frontend::InitializerOp op);
   Value stateArgument(frontend::InitializerOp op, RankedTensorType type);
   bool makeResults(frontend::YieldOp yield);
+  bool addVaryingSize(Value result, mlir::NamedAttrList &attrs);
+  void addCounts();
   void compareDeclared(llvm::StringRef name, unsigned index, mlir::ArrayAttr dims, Value computed);
   void finishFunction(llvm::StringRef name, bool withProfile);
   graph::WeightDataOp weightData(frontend::InitializerOp op);
@@ -79,6 +90,8 @@ private:
   SmallVector<Value> resultValues;
   llvm::DenseMap<Value, Value> values;
   llvm::DenseMap<Value, List> lists;
+  llvm::DenseMap<Value, std::unique_ptr<const Varying>> varying;
+  llvm::MapVector<Value, std::string> counts; ///< of outputs: the value, its name
   llvm::DenseSet<Value> read;
   llvm::DenseSet<mlir::Operation *> live;
   llvm::StringMap<graph::WeightDataOp> weightTable; ///< by the initializer's name

@@ -116,7 +116,16 @@ Value GraphBuilder::slice(Value x, int64_t dim, int64_t start, int64_t size, int
 }
 
 Value GraphBuilder::concat(ArrayRef<Value> values, int64_t dim) {
-  return values.size() == 1 ? values.front() : create<ConcatOp>(ValueRange(values), dim);
+  // A kernel looks at every part for each of its points; many parts are joined in steps.
+  constexpr size_t atOnce = 64;
+  SmallVector<Value> parts(values);
+  while (parts.size() > atOnce) {
+    SmallVector<Value> joined;
+    for (size_t i = 0; i < parts.size(); i += atOnce)
+      joined.push_back(concat(ArrayRef<Value>(parts).drop_front(i).take_front(atOnce), dim));
+    parts = joined;
+  }
+  return parts.size() == 1 ? parts.front() : create<ConcatOp>(ValueRange(parts), dim);
 }
 
 Value GraphBuilder::gather(Value data, Value indices, int64_t dim) {

@@ -8,6 +8,21 @@ using namespace mlir;
 using namespace gpucc;
 using namespace gpucc::frontend_to_graph;
 
+const Varying *Node::varying(unsigned i) const {
+  return has(i) ? model.varyingOf(operands[i]) : nullptr;
+}
+
+void Node::setVarying(unsigned i, int64_t dim, Value count, StringRef producer) {
+  if (i < results.size() && results[i])
+    model.setVarying(results[i], {dim, count, producer.str()});
+}
+
+std::string Node::self() const {
+  StringRef type = op.getKind();
+  type.consume_front("onnx.");
+  return ("'" + op.getNode() + "' (" + type + ")").str();
+}
+
 bool Node::wants(unsigned i) const {
   return i < op.getNumResults() && model.isRead(op.getResult(i));
 }

@@ -26,6 +26,17 @@ using mlir::LogicalResult;
 using mlir::success;
 
 class ModelConverter;
+class Node;
+using Rule = LogicalResult (*)(Node &);
+
+/// A tensor whose size along one dimension a run computes. Its value has the bound there; only the
+/// first `count` entries (an i64 scalar) are real, what follows is padding of any value
+/// (Rules/Varying.cpp says who keeps it harmless).
+struct Varying {
+  int64_t dim;
+  Value count;
+  std::string producer; ///< "'nz' (NonZero)", for messages
+};
 
 class Node {
 public:
@@ -44,6 +55,9 @@ public:
   Value operator[](unsigned i) const { return i < operands.size() ? operands[i] : Value(); }
   ArrayRef<Value> all() const { return operands; }
   int64_t rank(unsigned i) const { return rankOf(operands[i]); }
+  /// How operand i varies in size; null when its size is known.
+  const Varying *varying(unsigned i) const;
+  void replace(unsigned i, Value value) { operands[i] = value; }
 
   // The node.
   llvm::StringRef kind() const { return op.getKind(); }
@@ -82,6 +96,10 @@ public:
   // Ends of a rule.
   LogicalResult yield(Value value) { return yield(ArrayRef<Value>(value)); }
   LogicalResult yield(ArrayRef<Value> values);
+  /// Result i, which was yielded, has this size.
+  void setVarying(unsigned i, int64_t dim, Value count, llvm::StringRef producer);
+  /// This node as the producer of results of varying size.
+  std::string self() const;
   /// The node is fine, but gpucc does not do this.
   LogicalResult unsupported(const llvm::Twine &reason);
   /// The node contradicts the operator's definition.
@@ -94,8 +112,6 @@ private:
   SmallVector<Value> operands, results;
   mutable std::string wrongAttribute;
 };
-
-using Rule = LogicalResult (*)(Node &);
 
 /// One line of a table: the operator, the opset versions for which the rule holds, the number of
 /// operands that must be there.
@@ -113,6 +129,11 @@ llvm::StringRef missingAttribute(frontend::NodeOp node);
 /// The rule for an operator at a version; null when there is none. `reason` then says why.
 const Entry *findRule(llvm::StringRef domain, llvm::StringRef type, int64_t version,
                       std::string &reason);
+
+/// A rule for operands of varying size: on the padded values, in place of the `plain` one.
+using VaryingRule = LogicalResult (*)(Node &, Rule plain);
+/// Null for an operator that is not known to keep padding harmless.
+VaryingRule findVaryingRule(llvm::StringRef kind);
 
 // The tables, one file each.
 ArrayRef<Entry> activationRules();
@@ -144,6 +165,7 @@ ArrayRef<Entry> shapeRules();
 ArrayRef<Entry> signalRules();
 ArrayRef<Entry> softmaxRules();
 ArrayRef<Entry> stateSpaceRules();
+ArrayRef<Entry> suppressionRules();
 
 } // namespace gpucc::frontend_to_graph
 

@@ -28,7 +28,7 @@ static std::vector<ArrayRef<Entry>> allRules() {
           recurrentRules(),     reductionRules(),    resizeRules(),
           rotaryRules(),        samplingRules(),     selectionRules(),
           sequenceRules(),      shapeRules(),        signalRules(),
-          softmaxRules(),       stateSpaceRules()};
+          softmaxRules(),       stateSpaceRules(),   suppressionRules()};
 }
 
 static Table makeTable() {

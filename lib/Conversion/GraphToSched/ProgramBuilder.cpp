@@ -1,6 +1,7 @@
 //===- ProgramBuilder.cpp - buffers and tensor table of one program -------===//
 #include "ProgramBuilder.h"
 #include "dialects/Base/ModuleAttrs.h"
+#include "dialects/Base/VaryingAttrs.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -116,7 +117,9 @@ void ProgramBuilder::addTensor(const Port &port, StringRef role, Storage storage
                    builder.getI64IntegerAttr(batched ? portSlots : 1),
                    slicesOf(builder, port, sharding, mesh, batched ? portSlots : 1),
                    port.attrs.getAs<ArrayAttr>(base::dimsAttr), sourceName, sourceShape, sourceBase,
-                   derivedFrom, partialAxes);
+                   derivedFrom, partialAxes,
+                   port.attrs.getAs<IntegerAttr>(base::varyingDimAttr),
+                   port.attrs.getAs<StringAttr>(base::countAttr));
 }
 
 /// Its first dimension is the batch, which micro-batches divide: by name where the model names
@@ -158,7 +161,8 @@ Storage ProgramBuilder::ioPort(const Port &port, Location loc, bool isResult) {
   bool each = isResult && !metric && slots > 1 && !isBatched(port);
   int64_t portSlots = metric || (!each && !isBatched(port)) ? 1 : slots;
   it->second = makeBuffer(isResult ? "out" : "in", BufferKind::Io, byteSize(port.type), portSlots);
-  StringRef role = isResult ? (metric ? "metric" : "output") : port.kind();
+  bool named = metric || port.kind() == "count";
+  StringRef role = isResult && !named ? "output" : port.kind();
   addTensor(each ? perMicroBatch(port) : port, role, it->second, portSlots, loc);
   return it->second;
 }

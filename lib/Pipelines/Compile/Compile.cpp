@@ -10,6 +10,7 @@
 #include "Kernels.h"
 #include "Phases.h"
 #include "dialects/Base/ModuleAttrs.h"
+#include "dialects/Base/VaryingAttrs.h"
 #include "dialects/Frontend/Frontend.h"
 #include "dialects/Plan/Plan.h"
 #include "gpucc/Conversion/FrontendToGraph/FrontendToGraph.h"
@@ -141,6 +142,18 @@ static void countMicroBatches(ModuleOp module, const CompileOptions &options,
     module->setAttr(base::batchAttr, b.getStringAttr(batch));
 }
 
+/// A result whose size a run computes is one rank's: the parts of several would not fit together.
+static LogicalResult checkVaryingSizes(ModuleOp module, int64_t ranks) {
+  for (auto f : module.getOps<func::FuncOp>())
+    for (unsigned i = 0; ranks > 1 && i < f.getNumResults(); ++i)
+      if (f.getResultAttr(i, base::varyingDimAttr))
+        return f.emitError() << "the size of output " << f.getResultAttr(i, base::nameAttr)
+                             << " depends on values of a run; such outputs are computed by one "
+                                "rank, not by "
+                             << ranks << ": compile without --ranks";
+  return success();
+}
+
 int Compilation::State::load(Phase phase) {
   say("import " + options.model);
   OnnxOptions import;
@@ -163,6 +176,8 @@ int Compilation::State::load(Phase phase) {
   Conversion outcome = convertFrontendToGraph(*module, conversion);
   if (outcome.status != frontend::Status::Ok)
     return frontend::exitCode(outcome.status);
+  if (failed(checkVaryingSizes(*module, options.ranks)))
+    return 3;
   countMicroBatches(*module, options, batch);
   return 0;
 }
@@ -401,7 +416,7 @@ int Compilation::evaluate(const std::map<std::string, HostTensor> &arguments,
   }
   FileWeights weights(state->folder);
   FailureOr<SmallVector<HostTensor>> outcome = evaluateFunction(f, values, weights);
-  if (failed(outcome))
+  if (failed(outcome) || failed(cutToSize(f, *outcome)))
     return 2;
   for (unsigned i = 0; i < f.getNumResults(); ++i)
     if (auto name = f.getResultAttrOfType<StringAttr>(i, base::nameAttr))

@@ -261,6 +261,8 @@ private:
   }
 
   LogicalResult writeFile() {
+    if (llvm::any_of(plan.tensors, [](const auto &t) { return t->varying_dim >= 0; }))
+      file.minimumMinor = rt::planMinorOfVaryingSizes;
     flatbuffers::FlatBufferBuilder builder;
     builder.Finish(fb::Plan::Pack(builder, &plan), fb::PlanIdentifier());
     // What a link leads to is replaced, not the link; devices and pipes cannot be.

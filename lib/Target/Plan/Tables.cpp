@@ -57,6 +57,8 @@ public:
     writeArenas(op, stage, *t);
     for (auto tensor : op.getOps<plan::TensorOp>())
       t->views.push_back(writeTensor(tensor, op, stage));
+    for (auto [tensor, count] : counted) // verified to be there
+      plan.tensors[tensor]->count = static_cast<int32_t>(tensors.at(count.str() + "/count"));
     for (auto constant : op.getOps<plan::RankConstantOp>()) {
       auto c = std::make_unique<fb::RankConstantT>();
       c->value = toPlan(constant.getValue(), op.getMesh());
@@ -181,6 +183,11 @@ private:
       }
       plan.tensors.push_back(std::move(t));
     }
+    // Of its count, the number is filled in when all tensors have theirs.
+    if (isNew && op.getCount()) {
+      plan.tensors[it->second]->varying_dim = static_cast<int32_t>(*op.getVaryingDim());
+      counted[it->second] = *op.getCount();
+    }
     auto v = std::make_unique<fb::TensorViewT>();
     v->tensor = it->second;
     v->buffer = buffers.at(op.getView().getBuffer().getValue());
@@ -213,6 +220,7 @@ private:
   const std::map<std::string, uint32_t> &kernels;
   std::map<std::string, uint32_t> &tensors;
   llvm::StringMap<uint32_t> arenaIndex, buffers, segments;
+  std::map<uint32_t, StringRef> counted; ///< outputs whose size varies, the names of their counts
 };
 
 } // namespace

@@ -1,5 +1,6 @@
 //===- VerifyPhaseGraph.cpp - what the graph phase promises ---------------===//
 #include "dialects/Base/Base.h"
+#include "dialects/Base/VaryingAttrs.h"
 #include "gpucc/Transforms/Graph/Passes.h"
 
 namespace gpucc {
@@ -41,12 +42,40 @@ static LogicalResult checkValue(func::FuncOp function, DictionaryAttr attrs, Typ
   return success();
 }
 
+/// An output whose size a step computes names one of its dimensions and an i64 scalar result that
+/// counts.
+static LogicalResult checkVarying(func::FuncOp function, unsigned index) {
+  auto dim = function.getResultAttrOfType<IntegerAttr>(index, base::varyingDimAttr);
+  auto count = function.getResultAttrOfType<StringAttr>(index, base::countAttr);
+  if (!dim && !count)
+    return success();
+  auto type = cast<RankedTensorType>(function.getResultTypes()[index]);
+  bool counted = false;
+  for (unsigned i = 0; i < function.getNumResults(); ++i) {
+    auto scalar = dyn_cast<RankedTensorType>(function.getResultTypes()[i]);
+    auto kind = function.getResultAttrOfType<StringAttr>(i, base::kindAttr);
+    counted |= scalar && kind && kind.getValue() == "count" && scalar.getRank() == 0 &&
+               scalar.getElementType().isSignlessInteger(64) &&
+               function.getResultAttrOfType<StringAttr>(i, base::nameAttr) == count;
+  }
+  if (dim && dim.getInt() >= 0 && dim.getInt() < type.getRank() && counted)
+    return success();
+  auto diag = function.emitOpError()
+              << "result " << index << " has a size that varies along dimension "
+              << (dim ? dim.getInt() : -1) << ", counted by '" << (count ? count.getValue() : "")
+              << "'";
+  diag.attachNote() << "base.varying_dim is one of its dimensions, and base.count names an i64 "
+                       "scalar result of kind count";
+  return diag;
+}
+
 static LogicalResult checkSignature(func::FuncOp function) {
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
     if (failed(checkValue(function, function.getArgAttrDict(i), type, "argument", i)))
       return failure();
   for (auto [i, type] : llvm::enumerate(function.getResultTypes()))
-    if (failed(checkValue(function, function.getResultAttrDict(i), type, "result", i)))
+    if (failed(checkValue(function, function.getResultAttrDict(i), type, "result", i)) ||
+        failed(checkVarying(function, i)))
       return failure();
   return success();
 }

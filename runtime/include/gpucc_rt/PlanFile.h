@@ -32,7 +32,9 @@ inline constexpr char planMagic[8] = {'G', 'P', 'U', 'C', 'C', 'P', 'L', 'N'};
 /// Changes when the meaning of a field changes; a runtime executes exactly its own major version.
 inline constexpr uint32_t planMajorVersion = 1;
 /// Grows with appended fields; a runtime accepts plans whose `minimumMinor` is at most its own.
-inline constexpr uint32_t planMinorVersion = 0;
+inline constexpr uint32_t planMinorVersion = 1;
+/// The first that knows outputs of varying size.
+inline constexpr uint32_t planMinorOfVaryingSizes = 1;
 inline constexpr uint64_t planBlobAlignment = 4096;
 
 struct PlanHeader {
@@ -94,6 +96,9 @@ inline uint64_t xxh64(const void *data, size_t size) {
 /// Lays blobs out and writes the file. Blobs are borrowed until write() returns.
 class PlanFileWriter {
 public:
+  /// Least minor version of a runtime that understands the plan.
+  uint32_t minimumMinor = 0;
+
   /// Takes `bytes` bytes; returns the offset for Blob.offset (from the start of the blob section).
   uint64_t addBlob(const void *data, uint64_t bytes) {
     uint64_t offset = align(blobBytes);
@@ -110,6 +115,7 @@ public:
     std::memcpy(header.magic, planMagic, sizeof(planMagic));
     header.major = planMajorVersion;
     header.minor = planMinorVersion;
+    header.minimumMinor = minimumMinor;
     header.indexOffset = sizeof(PlanHeader);
     header.indexSize = indexSize;
     header.blobOffset = align(sizeof(PlanHeader) + indexSize);

@@ -43,7 +43,8 @@ public:
   Status write(const std::string &name, const void *data, uint64_t bytes);
   Status read(const std::string &name, void *data, uint64_t bytes);
   /// By array: checks type and shape (converting where that is safe), resp. allocates. A tensor
-  /// that the plan holds in pieces is written and read whole, under the name it is saved under.
+  /// that the plan holds in pieces is written and read whole, under the name it is saved under. An
+  /// output whose size varies is read in the shape that the last step gave it.
   Status writeArray(const Array &array);
   Status readArray(const std::string &name, Array &array);
   /// Whether the plan holds the tensor, whole or in pieces.

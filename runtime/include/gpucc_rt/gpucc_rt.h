@@ -105,7 +105,8 @@ typedef enum {
   GPUCC_RT_COUNTER,
   GPUCC_RT_GRADIENT_ACCUMULATOR,
   GPUCC_RT_METRIC,
-  GPUCC_RT_TAP
+  GPUCC_RT_TAP,
+  GPUCC_RT_COUNT /* how many entries outputs of varying size have; gpucc_rt_session_shape uses it */
 } gpucc_rt_role;
 
 typedef struct gpucc_rt_plan gpucc_rt_plan;
@@ -159,6 +160,10 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_get_tensor(const gpucc_rt_plan *p
                                                           gpucc_rt_tensor_info *info);
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_get_piece(const gpucc_rt_plan *plan, uint32_t index,
                                                          gpucc_rt_piece_info *info);
+/* Which dimension of an output has a size that each step computes (the places of what is not zero,
+ * the boxes that are left); -1: none. `dims` of gpucc_rt_plan_get_tensor and
+ * gpucc_rt_plan_profile_dims is its bound, gpucc_rt_session_shape says what a step made of it. */
+GPUCC_RT_EXPORT int32_t gpucc_rt_plan_varying_dim(const gpucc_rt_plan *plan, uint32_t index);
 /* Index of a tensor by name; an unknown name is an error that lists near ones. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_find_tensor(const gpucc_rt_plan *plan,
                                                            const char *name, uint32_t *index);
@@ -220,12 +225,27 @@ GPUCC_RT_EXPORT int gpucc_rt_session_has(const gpucc_rt_session *session, const 
 
 /* Copies between a *global* row-major array of the tensor's element type and this rank's part of
  * it. write takes what the rank holds out of the array; read fills that part in and leaves the rest
- * of the array as it is. `bytes` must be the size of the global array. Both wait for submitted
- * work. */
+ * of the array as it is. `bytes` must be the size of the global array (of an output whose size
+ * varies: of its real shape, see gpucc_rt_session_shape; the rows are dense). Both wait for
+ * submitted work. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_write(gpucc_rt_session *session, const char *name,
                                                         const void *data, uint64_t bytes);
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_read(gpucc_rt_session *session, const char *name,
                                                        void *data, uint64_t bytes);
+
+/* Global extents of a tensor (GPUCC_RT_MAX_RANK entries of room) under the profile in use. Of an
+ * output whose size varies: the real extents, those of the last step; it waits for submitted work.
+ *
+ *   int64_t dims[GPUCC_RT_MAX_RANK];                                    // "nz" is i64 [2, up to 6]
+ *   if ((s = gpucc_rt_session_shape(session, "nz", dims))) goto failed; // [2, 4]
+ *   int64_t *nz = malloc(dims[0] * dims[1] * sizeof *nz);
+ *   if ((s = gpucc_rt_session_read(session, "nz", nz, dims[0] * dims[1] * sizeof *nz))) ...
+ *
+ * Errors: INVALID_ARGUMENT for an unknown name, and for such an output before the first step (a
+ * change of profile begins anew); INVALID_PLAN when the step's count is outside 0 ... bound.
+ * The driver "null" computes no count: it reports the bound. */
+GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_shape(gpucc_rt_session *session, const char *name,
+                                                        int64_t *dims);
 
 /* The whole tensor from all ranks (their sessions, in any order): parts are put together, partial
  * sums are added. */
@@ -233,7 +253,9 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_gather(gpucc_rt_session *const *sessio
                                                  const char *name, void *data, uint64_t bytes);
 
 /* Without a copy: `pointer` takes the place of an input's or output's own buffer (null: back to the
- * own one). It must hold the rank's part, be 256-byte aligned and stay valid until unbound. */
+ * own one). It must hold the rank's part, be 256-byte aligned and stay valid until unbound. An output
+ * whose size varies is written with rows of its bound; what follows the real entries of a row is
+ * padding of any value. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_bind(gpucc_rt_session *session, const char *name,
                                                        void *pointer, uint64_t bytes);
 /* The place of the rank's own part, slot 0: a device address for cuda. */

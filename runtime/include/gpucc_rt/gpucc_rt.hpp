@@ -76,6 +76,8 @@ public:
     gpucc_rt_status_free(gpucc_rt_plan_get_piece(plan.get(), index, &result));
     return result;
   }
+  /// The dimension of an output whose size each step computes; -1: none.
+  int32_t varyingDim(uint32_t index) const { return gpucc_rt_plan_varying_dim(plan.get(), index); }
   std::string profileName(uint32_t profile) const {
     return gpucc_rt_plan_profile_name(plan.get(), profile);
   }
@@ -150,6 +152,13 @@ public:
   }
   Status read(const std::string &name, void *data, uint64_t bytes) {
     return gpucc_rt_session_read(session.get(), name.c_str(), data, bytes);
+  }
+  /// `rank`: of the tensor. See gpucc_rt_session_shape.
+  Status shape(const std::string &name, uint32_t rank, std::vector<int64_t> &dims) {
+    dims.assign(GPUCC_RT_MAX_RANK, 0);
+    Status status = gpucc_rt_session_shape(session.get(), name.c_str(), dims.data());
+    dims.resize(status ? 0 : rank);
+    return status;
   }
   Status bind(const std::string &name, void *pointer, uint64_t bytes) {
     return gpucc_rt_session_bind(session.get(), name.c_str(), pointer, bytes);

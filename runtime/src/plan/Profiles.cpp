@@ -13,7 +13,7 @@ Status gpucc::rt::findTensor(const plan::Plan &plan, const std::string &name, ui
   uint32_t listed = 0;
   for (uint32_t i = 0; i < count && listed < 12; ++i) {
     plan::Role role = plan.tensors()->Get(i)->role();
-    if (role == plan::Role::tap || role == plan::Role::moment)
+    if (role == plan::Role::tap || role == plan::Role::moment || role == plan::Role::count)
       continue;
     known += (listed++ ? ", " : "") + plan.tensors()->Get(i)->name()->str();
   }

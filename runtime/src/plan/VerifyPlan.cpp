@@ -132,6 +132,26 @@ static bool isState(plan::Role role) {
   return role >= plan::Role::parameter && role <= plan::Role::counter;
 }
 
+/// An output whose size varies names the dimension and the tensor that counts its entries.
+static Status checkVarying(const plan::Plan &plan, const plan::Tensor &t) {
+  if (t.role() == plan::Role::count)
+    GPUCC_RT_REQUIRE(t.dtype() == plan::DType::i64 && length(t.dims()) == 0,
+                     "a count is no i64 scalar");
+  if (t.varying_dim() == -1 && t.count() == -1)
+    return {};
+  GPUCC_RT_REQUIRE(t.role() == plan::Role::output && dtypeBits(t.dtype()) >= 8,
+                   "only outputs of whole bytes have a size that varies");
+  GPUCC_RT_REQUIRE(plan.ranks() == 1, "a size that varies in a plan of ", plan.ranks(), " ranks");
+  GPUCC_RT_REQUIRE(t.varying_dim() >= 0 &&
+                       static_cast<uint32_t>(t.varying_dim()) < length(t.dims()),
+                   "varying_dim ", t.varying_dim(), ", it has ", length(t.dims()), " dimensions");
+  GPUCC_RT_REQUIRE(t.count() >= 0 && static_cast<uint32_t>(t.count()) < plan.tensors()->size() &&
+                       plan.tensors()->Get(static_cast<uint32_t>(t.count()))->role() ==
+                           plan::Role::count,
+                   "count ", t.count(), " is no tensor that counts");
+  return {};
+}
+
 static Status checkTensors(const plan::Plan &plan) {
   std::set<std::string> names;
   return forEach(plan.tensors(), "tensors", [&](const plan::Tensor &t, uint32_t) -> Status {
@@ -145,6 +165,7 @@ static Status checkTensors(const plan::Plan &plan) {
                        "neither a size nor a symbol");
       return {};
     }));
+    GPUCC_RT_TRY(checkVarying(plan, t));
     GPUCC_RT_TRY(aligned(t.source_base()));
     if (length(t.source_shape()) > 0) {
       uint64_t count = 0;

@@ -75,6 +75,25 @@ static Status checkView(const plan::Plan &plan, const plan::Program &program,
   return {};
 }
 
+/// The program that writes an output whose size varies also counts its entries, in one piece each.
+static Status checkVarying(const plan::Plan &plan, const plan::Program &program,
+                           const plan::TensorView &view) {
+  const plan::Tensor &tensor = *plan.tensors()->Get(view.tensor());
+  if (tensor.varying_dim() < 0 && tensor.role() != plan::Role::count)
+    return {};
+  GPUCC_RT_REQUIRE(view.slots() == 1 && !view.flat() && length(view.slices()) == 0 &&
+                       length(view.partial_axes()) == 0 && !view.partial_stages(),
+                   "a size that varies, or its count, in pieces");
+  if (tensor.varying_dim() < 0)
+    return {};
+  bool counted = false;
+  for (const plan::TensorView *other : *program.views())
+    counted |= other->tensor() == static_cast<uint32_t>(tensor.count());
+  GPUCC_RT_REQUIRE(counted, "the program does not count the entries of '", tensor.name()->str(),
+                   "'");
+  return {};
+}
+
 static Status checkRankConstant(const plan::Plan &plan, const plan::Program &program,
                                 const plan::RankConstant &constant) {
   GPUCC_RT_TRY(rankValue(constant.value(), *plan.stages()->Get(program.stage())));
@@ -131,6 +150,7 @@ Status verify::program(const plan::Plan &plan, const plan::Program &program) {
   GPUCC_RT_TRY(
       forEach(program.views(), "views", [&](const plan::TensorView &view, uint32_t) -> Status {
         GPUCC_RT_TRY(checkView(plan, program, view));
+        GPUCC_RT_TRY(checkVarying(plan, program, view));
         GPUCC_RT_REQUIRE(seen.insert(view.tensor()).second, "second view of tensor ",
                          view.tensor());
         return {};

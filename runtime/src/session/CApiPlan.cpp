@@ -8,7 +8,7 @@
 using namespace gpucc::rt;
 
 static_assert(static_cast<int>(DType::i1) == GPUCC_RT_I1, "C element types follow plan.fbs");
-static_assert(static_cast<int>(plan::Role::tap) == GPUCC_RT_TAP, "C roles follow plan.fbs");
+static_assert(static_cast<int>(plan::Role::count) == GPUCC_RT_COUNT, "C roles follow plan.fbs");
 
 static const char *text(const flatbuffers::String *string) { return string ? string->c_str() : ""; }
 
@@ -119,6 +119,11 @@ gpucc_rt_status *gpucc_rt_plan_get_piece(const gpucc_rt_plan *plan, uint32_t ind
     }
     return {};
   });
+}
+
+int32_t gpucc_rt_plan_varying_dim(const gpucc_rt_plan *plan, uint32_t index) {
+  const auto *tensors = plan ? plan->image->index().tensors() : nullptr;
+  return tensors && index < tensors->size() ? tensors->Get(index)->varying_dim() : -1;
 }
 
 gpucc_rt_status *gpucc_rt_plan_find_tensor(const gpucc_rt_plan *plan, const char *name,

@@ -3,6 +3,7 @@
 #include "core/Json.h"
 #include "session/CApi.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace gpucc::rt;
@@ -99,6 +100,19 @@ gpucc_rt_status *gpucc_rt_session_read(gpucc_rt_session *session, const char *na
     if (bytes > 0)
       GPUCC_RT_REQUIRE_ARGUMENT(data);
     return session->session->read(name, data, bytes);
+  });
+}
+
+gpucc_rt_status *gpucc_rt_session_shape(gpucc_rt_session *session, const char *name,
+                                        int64_t *dims) {
+  return guarded([&]() -> Status {
+    GPUCC_RT_REQUIRE_ARGUMENT(session);
+    GPUCC_RT_REQUIRE_ARGUMENT(name);
+    GPUCC_RT_REQUIRE_ARGUMENT(dims);
+    Extents shape;
+    GPUCC_RT_TRY(session->session->shape(name, shape));
+    std::copy(shape.begin(), shape.end(), dims);
+    return {};
   });
 }
 

@@ -49,6 +49,8 @@ Status gpucc::rt::gather(const std::vector<Session *> &sessions, const std::stri
     if (session->find(name, view))
       continue;
     GPUCC_RT_TRY(session->wait());
+    if (view.tensor->varying_dim() >= 0)
+      return session->read(name, data, bytes); // such plans have one rank
     if (view.globalBytes != bytes)
       return GPUCC_RT_FAIL(Code::invalidArgument, "'", name, "' has ", view.globalBytes,
                            " bytes; given were ", bytes);

@@ -34,6 +34,9 @@ public:
     forEachOperand(
         [&](plan::OperandT &copy, const plan::Operand *mapped) { copy.packed = blobOf(mapped); });
     sortBlobs();
+    for (const auto &tensor : index.tensors)
+      if (tensor->varying_dim >= 0)
+        writer.minimumMinor = planMinorOfVaryingSizes;
     flatbuffers::FlatBufferBuilder builder;
     builder.Finish(plan::Plan::Pack(builder, &index), plan::PlanIdentifier());
     AtomicFile file;

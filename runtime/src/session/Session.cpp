@@ -129,6 +129,7 @@ Status Session::useProfile(uint32_t index) {
                          prepared.size());
   GPUCC_RT_TRY(wait());
   profile = index;
+  stepped = false;
   rebuildTaps();
   const plan::Program &program = *current().program;
   if (!program.rank_constants())
@@ -184,7 +185,9 @@ Status Session::runScript() {
   run.trace = tracing ? &trace : nullptr;
   run.bindingVersion = bindingVersion;
   GPUCC_RT_TRY(current().executable->submit(run));
-  return current().executable->finish();
+  GPUCC_RT_TRY(current().executable->finish());
+  stepped = true;
+  return {};
 }
 
 Status Session::execute() {

@@ -3,7 +3,7 @@
 //
 // What the C API's gpucc_rt_session_* functions do; gpucc_rt.h says it from the outside. Files:
 // Session.cpp (prepare, profiles, execution), SessionTensors.cpp (reading and writing tensors,
-// taps), Gather.cpp (from all ranks), State.cpp (save and load), PackPlan.cpp (packed
+// taps), VaryingSizes.cpp (outputs whose size a step computes), Gather.cpp (from all ranks), State.cpp (save and load), PackPlan.cpp (packed
 // weights into the file).
 //
 //===--------------------------------------------------------------------------------------------===//
@@ -55,6 +55,8 @@ public:
   Status read(const std::string &name, void *data, uint64_t bytes);
   Status bind(const std::string &name, void *pointer, uint64_t bytes);
   Status address(const std::string &name, void **pointer, uint64_t *bytes);
+  /// Global extents; of an output whose size a step computes, those of the last step.
+  Status shape(const std::string &name, Extents &dims);
   Status enableTaps(const std::vector<std::string> &names);
 
   /// Finds a tensor's part on this rank; an error that says why there is none.
@@ -95,6 +97,8 @@ private:
   Status keepError(Status status);
   void rebuildTaps();
   LocalView makeView(const plan::TensorView &view) const;
+  Status countOf(const LocalView &view, int64_t &count);
+  Status readVarying(const LocalView &view, void *data, uint64_t bytes);
   char *slotAddress(const LocalView &view, uint32_t slot) const;
   Prepared &current() { return prepared[profile]; }
   const Prepared &current() const { return prepared[profile]; }
@@ -108,6 +112,7 @@ private:
   std::vector<Prepared> prepared; ///< per profile
   uint32_t profile = 0;
   std::string scriptName = "main";
+  bool stepped = false; ///< a step was completed under the profile in use
   uint64_t bindingVersion = 0;
   std::vector<std::string> tapNames;
   std::map<uint32_t, std::unique_ptr<Tap>> taps; ///< by tensor

@@ -105,8 +105,10 @@ Status Session::read(const std::string &name, void *data, uint64_t bytes) {
   GPUCC_RT_TRY(checkUsable());
   LocalView view;
   GPUCC_RT_TRY(find(name, view));
-  GPUCC_RT_TRY(checkBytes(view, bytes));
   GPUCC_RT_TRY(wait());
+  if (view.tensor->varying_dim() >= 0)
+    return readVarying(view, data, bytes);
+  GPUCC_RT_TRY(checkBytes(view, bytes));
   return readPart(view, static_cast<char *>(data), /*add=*/false);
 }
 

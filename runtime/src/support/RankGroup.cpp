@@ -318,8 +318,11 @@ Status RankGroup::readArray(const std::string &name, Array &array) {
   if (Status status = gpucc_rt_plan_find_tensor(opened->get(), name.c_str(), &index))
     return status;
   array.dtype = opened->tensor(index).dtype;
-  if (Status status = opened->profileDims(current, index, array.shape))
-    return status;
+  Status sized = opened->varyingDim(index) >= 0
+                     ? sessions[0].shape(name, opened->tensor(index).rank, array.shape)
+                     : opened->profileDims(current, index, array.shape);
+  if (sized)
+    return sized;
   array.bytes.resize(dtypeBytes(array.dtype, elementCount(array.shape)));
   return read(name, array.bytes.data(), array.bytes.size());
 }

@@ -26,14 +26,14 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
 
 // All missing operators in one error.
 // expected-error @+5 {{the model has 3 nodes that gpucc cannot compile}}
-// expected-note @+4 {{'n1' (NonMaxSuppression, opset 17): gpucc has no conversion for this operator}}
+// expected-note @+4 {{'n1' (MaxRoiPool, opset 17): gpucc has no conversion for this operator}}
 // expected-note @+3 {{'n2' (my.domain.Thing, opset 1): gpucc has no conversion for this operator}}
 // expected-note @+2 {{'n4' (Reshape, opset 17): the shape (operand 1) is computed at run time; gpucc needs it while compiling}}
 module {
 frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
     inputs = ["x", "s"], dims = [["batch"], [""]], outputs = ["a", "b", "c"], output_dims = [[], [], []]} {
 ^bb0(%x: tensor<?xf32>, %s: tensor<1xi64>):
-  %a = frontend.op "onnx.NonMaxSuppression"(%x) {version = 17 : i64, node = "n1", names = ["a"]} : (tensor<?xf32>) -> !frontend.value
+  %a = frontend.op "onnx.MaxRoiPool"(%x) {version = 17 : i64, node = "n1", names = ["a"]} : (tensor<?xf32>) -> !frontend.value
   %b = frontend.op "onnx.Thing"(%x) {domain = "my.domain", version = 1 : i64, node = "n2", names = ["b"]} : (tensor<?xf32>) -> !frontend.value
   %dead = frontend.op "onnx.Dead"(%x) {version = 17 : i64, node = "n3", names = ["d"]} : (tensor<?xf32>) -> !frontend.value
   %c = frontend.op "onnx.Reshape"(%x, %s) {version = 17 : i64, node = "n4", names = ["c"]} : (tensor<?xf32>, tensor<1xi64>) -> !frontend.value

@@ -138,3 +138,16 @@ plan.program @p1 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>
   // expected-error @below {{(C7) 'w' has source_name "all"}}
   plan.tensor "w" "parameter" <@x, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = [], source_name = "all"}
 }
+
+// -----
+
+// What counts is an i64 scalar of that role.
+plan.program @p0 attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  plan.arena @a 512
+  plan.buffer @x in @a at 0 64
+  plan.buffer @n in @a at 256 8
+  // expected-error @below {{(C9) 'y' is counted by 'n', which is no i64 scalar of role count; declare one}}
+  plan.tensor "y" "output" <@x, 0, 64> {type = tensor<16xf32>, local = tensor<16xf32>, slices = [],
+    varying_dim = 0 : i64, count = "n"}
+  plan.tensor "n" "output" <@n, 0, 8> {type = tensor<i64>, local = tensor<i64>, slices = []}
+}

@@ -39,3 +39,31 @@ func.func @left() {
   %a = frontend.absent : !frontend.value
   return
 }
+
+// -----
+
+func.func @counted(%x: tensor<4xf32> {base.name = "x", base.kind = "input"}, %n: tensor<i64> {base.name = "n", base.kind = "input"})
+    -> (tensor<4xf32> {base.name = "y", base.kind = "output", base.varying_dim = 0 : i64, base.count = "y.count"},
+        tensor<i64> {base.name = "y.count", base.kind = "count"}) {
+  return %x, %n : tensor<4xf32>, tensor<i64>
+}
+
+// -----
+
+// expected-error @+2 {{result 0 has a size that varies along dimension 1, counted by 'y.count'}}
+// expected-note @+1 {{base.varying_dim is one of its dimensions, and base.count names an i64 scalar result of kind count}}
+func.func @dimension(%x: tensor<4xf32> {base.name = "x", base.kind = "input"}, %n: tensor<i64> {base.name = "n", base.kind = "input"})
+    -> (tensor<4xf32> {base.name = "y", base.kind = "output", base.varying_dim = 1 : i64, base.count = "y.count"},
+        tensor<i64> {base.name = "y.count", base.kind = "count"}) {
+  return %x, %n : tensor<4xf32>, tensor<i64>
+}
+
+// -----
+
+// expected-error @+2 {{result 0 has a size that varies along dimension 0, counted by 'n'}}
+// expected-note @+1 {{base.varying_dim is one of its dimensions}}
+func.func @count(%x: tensor<4xf32> {base.name = "x", base.kind = "input"}, %n: tensor<i64> {base.name = "n", base.kind = "input"})
+    -> (tensor<4xf32> {base.name = "y", base.kind = "output", base.varying_dim = 0 : i64, base.count = "n"},
+        tensor<i64> {base.name = "n", base.kind = "output"}) {
+  return %x, %n : tensor<4xf32>, tensor<i64>
+}

@@ -1,6 +1,6 @@
 // RUN: gpucc-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @below {{'base.kind' on argument 0 is "thing"; expected "input", "label", "state", "output" or "metric"}}
+// expected-error @below {{'base.kind' on argument 0 is "thing"; expected "input", "label", "state", "output", "metric" or "count"}}
 func.func @f(%x: tensor<1xf32> {base.name = "x", base.kind = "thing"}) {
   return
 }

@@ -394,3 +394,29 @@ sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>
 
 // expected-error @below {{(C1) has a mesh of axes ["dp", "tp"] with sizes [4294967296, 4294967296]; give one size of at least 1 per axis, and each axis once, for at most 2147483648 ranks}}
 sched.program @p attributes {stage = 0 : i64, mesh = ["dp", "tp"], mesh_shape = array<i64: 4294967296, 4294967296>} {}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.buffer @x scratch 16
+  // expected-error @below {{(C8) is a 'output' of rank 1 with 1 slots whose dimension 1 varies, counted by 'n'; give an output in one piece, one of its dimensions and the name of its count}}
+  sched.tensor "x" "output" <@x, 0, 16> {type = tensor<4xf32>, local = tensor<4xf32>, slices = [],
+    varying_dim = 1 : i64, count = "n"}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.buffer @x scratch 16
+  // expected-error @below {{(C8) is a 'input' of rank 1}}
+  sched.tensor "x" "input" <@x, 0, 16> {type = tensor<4xf32>, local = tensor<4xf32>, slices = [],
+    varying_dim = 0 : i64, count = "n"}
+}
+
+// -----
+
+sched.program @p attributes {stage = 0 : i64, mesh = [], mesh_shape = array<i64>} {
+  sched.buffer @x scratch 16
+  // expected-error @below {{(C8) is a 'output' of rank 1 with 1 slots whose dimension 0 varies, counted by ''}}
+  sched.tensor "x" "output" <@x, 0, 16> {type = tensor<4xf32>, local = tensor<4xf32>, slices = [], varying_dim = 0 : i64}
+}

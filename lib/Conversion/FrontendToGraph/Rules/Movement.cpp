@@ -32,15 +32,6 @@ static LogicalResult concat(Node &n) {
     // Numpy's leniency for empty 1-D parts does not exist in ONNX.
     parts.push_back(part);
   }
-  // A kernel looks at every part for each of its points; many parts are joined in steps.
-  constexpr size_t atOnce = 64;
-  while (parts.size() > atOnce) {
-    SmallVector<Value> joined;
-    for (size_t i = 0; i < parts.size(); i += atOnce)
-      joined.push_back(
-          n.g.concat(ArrayRef<Value>(parts).drop_front(i).take_front(atOnce), *dim));
-    parts = joined;
-  }
   return n.yield(n.g.concat(parts, *dim));
 }
 

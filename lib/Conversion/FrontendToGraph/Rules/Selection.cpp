@@ -1,12 +1,12 @@
 //===- Selection.cpp - TopK, NonZero, Compress, Unique --------------------===//
 //
 // TopK has a fixed size and runs anywhere. How many elements NonZero, Compress
-// and Unique give depends on values, and plans have fixed sizes: they are
-// evaluated here when those values are known (masks made of shapes, positions
-// of a constant), and refused with that reason otherwise.
+// and Unique give depends on values: they are evaluated here when those values
+// are known (masks made of shapes, positions of a constant); otherwise their
+// results have a bound and a count (RunTimeSelection.cpp).
 //
 //===----------------------------------------------------------------------===//
-#include "lib/Conversion/FrontendToGraph/ModelConverter.h"
+#include "lib/Conversion/FrontendToGraph/Rules/RunTimeSelection.h"
 
 #include <cmath>
 #include <numeric>
@@ -47,25 +47,15 @@ static LogicalResult topK(Node &n) {
   return n.yield({g.transpose(best[0], swap), g.transpose(best[1], swap)});
 }
 
-/// The operand's elements, or nothing after saying that they are not known.
-static std::optional<HostTensor> known(Node &n, unsigned i, StringRef what) {
-  if (auto tensor = n.constant(i))
-    return tensor;
-  n.model.needValue(n[i]);
-  (void)n.unsupported("the size of its result depends on " + what +
-                      ", which is computed at run time; plans have fixed sizes");
-  return std::nullopt;
-}
-
 static bool isZeroAt(const HostTensor &t, int64_t i) {
   return gpucc::isFloat(t.dtype()) ? t.getFloat(i) == 0 : t.getInt(i) == 0;
 }
 
 /// [rank, count]: the coordinates of what is not zero, in row-major order.
 static LogicalResult nonZero(Node &n) {
-  auto tensor = known(n, 0, "which elements of its operand are zero");
+  auto tensor = n.constant(0);
   if (!tensor)
-    return failure();
+    return nonZeroAtRunTime(n);
   std::vector<int64_t> where;
   for (int64_t i = 0; i < tensor->numElements(); ++i)
     if (!isZeroAt(*tensor, i))
@@ -81,19 +71,17 @@ static LogicalResult nonZero(Node &n) {
 
 /// The slices (or elements, without an axis) whose condition is true.
 static LogicalResult compress(Node &n) {
-  auto condition = known(n, 1, "its condition");
-  if (!condition)
-    return failure();
-  Value x = n[0];
-  int64_t axis = 0;
+  std::optional<int64_t> given;
   if (n.hasAttr("axis")) {
-    auto dim = n.dimension(n.getInt("axis", 0), n.rank(0));
-    if (!dim)
+    given = n.dimension(n.getInt("axis", 0), n.rank(0));
+    if (!given)
       return failure();
-    axis = *dim;
-  } else {
-    x = n.g.reshape(x, {elementsOf(shapeOf(x))});
   }
+  auto condition = n.constant(1);
+  if (!condition || n.varying(0))
+    return compressAtRunTime(n, given);
+  Value x = given ? n[0] : n.g.reshape(n[0], {elementsOf(shapeOf(n[0]))});
+  int64_t axis = given.value_or(0);
   Dims kept;
   for (int64_t i = 0; i < std::min(condition->numElements(), shapeOf(x)[axis]); ++i)
     if (condition->getInt(i))
@@ -174,15 +162,15 @@ Classes classesOf(const Slices &slices, bool sorted) {
 } // namespace
 
 static LogicalResult unique(Node &n) {
-  auto tensor = known(n, 0, "which elements of its operand are equal");
-  if (!tensor)
-    return failure();
   std::optional<int64_t> axis;
   if (n.hasAttr("axis")) {
     axis = n.dimension(n.getInt("axis", 0), n.rank(0));
     if (!axis)
       return failure();
   }
+  auto tensor = n.constant(0);
+  if (!tensor)
+    return uniqueAtRunTime(n, axis);
   Classes c = classesOf(Slices(*tensor, axis), n.getInt("sorted", 1) != 0);
   GraphBuilder &g = n.g;
   Value x = axis ? n[0] : g.reshape(n[0], {tensor->numElements()});
