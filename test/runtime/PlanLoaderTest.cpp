@@ -89,7 +89,7 @@ TEST(PlanLoader, HeaderErrorsTeach) {
     return copy;
   };
   EXPECT_ERROR(load(changed(0, 'X')), "does not begin with 'GPUCCPLN'");
-  EXPECT_ERROR(load(changed(8, 9)), "plan format 9.0, this runtime reads format 1.x; recompile");
+  EXPECT_ERROR(load(changed(8, 9)), "plan format 9.1, this runtime reads format 1.x; recompile");
   EXPECT_ERROR(load(changed(16, 5)), "needs a runtime of format 1.5 or later");
   EXPECT_ERROR(load({}), "0 bytes");
   std::vector<char> longer = file;

@@ -313,6 +313,18 @@ static LogicalResult oneHot(Node &n, Rule plain) {
   return success();
 }
 
+/// One result for each region; the image does not vary.
+static LogicalResult roiAlign(Node &n, Rule plain) {
+  const Varying *regions = n.varying(1), *images = n.varying(2);
+  if (n.varying(0) || !regions || regions->dim != 0 || !images || images->count != regions->count)
+    return mixes(n, "only its regions and their batch indices may vary, by one count");
+  Varying size = *regions;
+  if (failed(plain(n)))
+    return failure();
+  n.setVarying(0, 0, size.count, size.producer);
+  return success();
+}
+
 static LogicalResult asEver(Node &n, Rule plain) { return plain(n); }
 
 /// Functions of one element, or of several operands' elements at one place.
@@ -320,12 +332,13 @@ static constexpr StringLiteral pointwiseKinds =
     "Abs Neg Sign Exp Log Sqrt Reciprocal Erf Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh "
     "Acosh Atanh Floor Ceil Round Not BitwiseNot IsNaN IsInf Add Sub Mul Div Pow Mod And Or "
     "Xor BitwiseAnd BitwiseOr BitwiseXor BitShift Equal Less LessOrEqual Greater "
-    "GreaterOrEqual Max Min Sum Mean Where Relu Sigmoid Tanh LeakyRelu Elu Selu Celu Gelu "
+    "GreaterOrEqual Max Min Sum Mean Where Relu Sigmoid Tanh LeakyRelu PRelu Elu Selu Celu Gelu "
     "HardSigmoid HardSwish Softplus Softsign Mish ThresholdedRelu Clip Shrink Swish";
 
 ArrayRef<VaryingEntry> frontend_to_graph::varyingMovementRules() {
   static const VaryingEntry rules[] = {
       {"Identity", keepDim},
+      {"Dropout", keepDim},
       {"Cast", keepDim},
       {"CastLike", castLike},
       {"Transpose", transpose},
@@ -341,13 +354,15 @@ ArrayRef<VaryingEntry> frontend_to_graph::varyingMovementRules() {
       {"LayerNormalization", beforeAxis<-1>},
       {"LogSoftmax", besideRows},
       {"Hardmax", besideRows},
-      {"TopK", besideAxis<-1>},
       {"Conv", rows},
       {"ConvTranspose", rows},
       {"MaxPool", rows},
       {"AveragePool", rows},
       {"GlobalAveragePool", rows},
       {"GlobalMaxPool", rows},
+      {"BatchNormalization", rows},
+      {"InstanceNormalization", rows},
+      {"RoiAlign", roiAlign},
       // These look at varying operands themselves.
       {"NonZero", asEver},
       {"Compress", asEver},

@@ -135,6 +135,24 @@ template <bool greatest> static LogicalResult argReduce(Node &n, Rule plain) {
   return success();
 }
 
+/// Padding comes last in the order: below all numbers, or, where the least ones are wanted, NaN.
+static LogicalResult topK(Node &n, Rule plain) {
+  auto axis = n.has(0) ? n.dimension(n.getInt("axis", -1), n.rank(0)) : std::nullopt;
+  if (!axis)
+    return failure();
+  if (!n.varying(0))
+    return mixes(n, "it is k's own");
+  if (*axis != n.varying(0)->dim)
+    return keepDim(n, plain);
+  bool least = n.getInt("largest", 1) == 0;
+  if (least && elementOf(n[0]).isUnsignedInteger(64))
+    return mixes(n, "the least of numbers of 64 bits without a sign are asked for");
+  double padding = least && isFloat(n[0]) ? std::numeric_limits<double>::quiet_NaN()
+                                          : extreme(elementOf(n[0]), least);
+  n.replace(0, withPadding(n, 0, padding));
+  return plain(n);
+}
+
 /// A running sum from the front meets padding last.
 static LogicalResult cumulative(Node &n, Rule plain) {
   if (!n.varying(0))
@@ -354,6 +372,7 @@ ArrayRef<VaryingEntry> frontend_to_graph::varyingMathRules() {
       {"ReduceMean", reduceMean},
       {"ArgMax", argReduce<true>},
       {"ArgMin", argReduce<false>},
+      {"TopK", topK},
       {"CumSum", cumulative},
       {"Softmax", softmax},
       {"MatMul", matMul},
