@@ -101,3 +101,34 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
   frontend.yield %y : !frontend.value
 }
 }
+
+// -----
+
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [[""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<6xf32>):
+  %0 = frontend.op "onnx.NonZero"(%x) {version = 17 : i64, node = "one", names = ["a"]} : (tensor<6xf32>) -> !frontend.value
+  %s = frontend.initializer "s" {value = dense<[0, 1]> : tensor<2xi64>} : tensor<2xi64>
+  %t = frontend.initializer "t" {value = dense<1> : tensor<1xi64>} : tensor<1xi64>
+  // expected-error @+2 {{starts, ends, axes and steps are not equally long}}
+  // expected-note @+1 {{remedy: correct node 'cut' (Slice) or what feeds it}}
+  %y = frontend.op "onnx.Slice"(%0, %s, %s, %s, %t) {version = 17 : i64, node = "cut", names = ["y"]} : (!frontend.value, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<1xi64>) -> !frontend.value
+  frontend.yield %y : !frontend.value
+}
+}
+
+// -----
+
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [[""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<6xf32>):
+  %0 = frontend.op "onnx.NonZero"(%x) {version = 17 : i64, node = "one", names = ["a"]} : (tensor<6xf32>) -> !frontend.value
+  %s = frontend.initializer "s" {value = dense<[4611686018427387904, 4, -1]> : tensor<3xi64>} : tensor<3xi64>
+  // expected-error @+2 {{the shape has more elements than 63 bits can count}}
+  // expected-note @+1 {{remedy: correct node 'huge' (Reshape) or what feeds it}}
+  %y = frontend.op "onnx.Reshape"(%0, %s) {version = 17 : i64, node = "huge", names = ["y"]} : (!frontend.value, tensor<3xi64>) -> !frontend.value
+  frontend.yield %y : !frontend.value
+}
+}

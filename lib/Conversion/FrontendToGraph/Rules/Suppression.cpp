@@ -168,8 +168,9 @@ static LogicalResult checkShapes(Node &n) {
       boxes[1] != scores[2])
     return n.invalid("it takes boxes [batches, N, 4] and scores [batches, classes, N]");
   for (unsigned i = 2; i < n.size(); ++i)
-    if (n.has(i) && elementsOf(shapeOf(n[i])) != 1)
-      return n.invalid("operand " + Twine(i) + " must be one number");
+    if (n.has(i) && (elementsOf(shapeOf(n[i])) != 1 || isFloat(n[i]) != (i > 2)))
+      return n.invalid("operand " + Twine(i) + " must be one " +
+                       (i > 2 ? "number" : "whole number"));
   const Varying *own = n.varying(0), *other = n.varying(1);
   bool fine = !own || own->dim == 1;
   fine &= !other || other->dim == 2;

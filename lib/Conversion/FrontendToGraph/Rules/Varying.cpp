@@ -16,6 +16,7 @@
 
 #include "lib/Conversion/FrontendToGraph/Rules/VaryingRules.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -233,7 +234,8 @@ static LogicalResult reshape(Node &n, Rule) {
       extent = from[d];
     if (extent < -1 || (extent == -1 && static_cast<int64_t>(d) != open))
       return n.invalid("the shape has a negative dimension, or -1 in more than one place");
-    known *= extent == -1 ? 1 : extent;
+    if (extent != -1 && llvm::MulOverflow(known, extent, known))
+      return n.invalid("the shape has more elements than 63 bits can count");
   }
   bool isOpen = open < static_cast<int64_t>(to.size());
   if (isOpen && at >= 0 && (known == 0 || elementsOf(from) % known != 0))

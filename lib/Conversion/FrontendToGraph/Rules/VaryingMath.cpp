@@ -157,11 +157,15 @@ static LogicalResult topK(Node &n, Rule plain) {
 static LogicalResult cumulative(Node &n, Rule plain) {
   if (!n.varying(0))
     return mixes(n, "it is the axis' own");
-  auto axis = n.constantInts(1, "axis");
-  if (!axis || axis->size() != 1)
+  auto given = n.constantInts(1, "axis");
+  if (!given)
     return failure();
-  bool along = (axis->front() + n.rank(0)) % std::max<int64_t>(n.rank(0), 1) == n.varying(0)->dim;
-  if (along && n.getInt("reverse", 0) != 0)
+  if (given->size() != 1)
+    return plain(n); // which says what is wrong
+  auto axis = n.dimension(given->front(), n.rank(0));
+  if (!axis)
+    return failure();
+  if (*axis == n.varying(0)->dim && n.getInt("reverse", 0) != 0)
     return mixes(n, "a reverse sum along that dimension begins with the padding");
   return keepDim(n, plain);
 }
@@ -259,10 +263,16 @@ static LogicalResult slice(Node &n, Rule plain) {
     axes.push_back(static_cast<int64_t>(i));
   if (!n.intsFrom("steps", 4, steps, given))
     return failure();
-  int64_t bound = shapeOf(n[0])[size->dim], rank = n.rank(0);
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      (given && steps.size() != starts.size()))
+    return plain(n); // which says what is wrong
+  int64_t bound = shapeOf(n[0])[size->dim];
   Value count = size->count;
-  for (size_t i = 0; i < std::min({starts.size(), ends.size(), axes.size()}); ++i) {
-    if ((axes[i] + rank) % rank != size->dim)
+  for (size_t i = 0; i < starts.size(); ++i) {
+    auto axis = n.dimension(axes[i], n.rank(0));
+    if (!axis)
+      return failure();
+    if (*axis != size->dim)
       continue;
     if (starts[i] < 0 || ends[i] < 0 || (given && steps[i] != 1))
       return mixes(n, "the slice counts from the end of that dimension, or in steps");
