@@ -23,7 +23,8 @@ simulate::StepCost step(simulate::BlockCache &cache, const Run &run, const Layou
   return simulate::stepCost(cache, run.machine, layout, options);
 }
 
-/// The least recomputation that fits.
+/// The least recomputation that fits: whole layers of dense models, chosen cheap modules (norms,
+/// activations, latent up-projections) of mixtures.
 Layout withRecompute(simulate::BlockCache &cache, const Run &run, Layout layout) {
   auto fits = [&] {
     simulate::StepCost cost = step(cache, run, layout, true);
@@ -31,7 +32,9 @@ Layout withRecompute(simulate::BlockCache &cache, const Run &run, Layout layout)
   };
   if (fits())
     return layout;
-  layout.recompute = Recompute::Full;
+  layout.recompute = run.mixture ? Recompute::Cheap : Recompute::Full;
+  if (run.mixture)
+    return layout;
   int64_t most = (run.workload.layers + layout.pp - 1) / layout.pp, low = 0, high = most;
   while (low + 1 < high) {
     layout.recomputeLayers = (low + high) / 2;
@@ -99,9 +102,7 @@ Prediction predict(const Run &run, const cost::Calibration &calibration) {
     return best;
   }
   for (Layout layout : variants(run)) {
-    // Mixtures recompute chosen cheap modules (norms, activations, MLA up-projections), whose time
-    // is small; dense models whole layers.
-    if (run.unstated.recompute && !run.mixture)
+    if (run.unstated.recompute)
       layout = withRecompute(cache, run, layout);
     simulate::StepCost cost = step(cache, run, layout);
     bool better = !best.valid || (cost.fits && !best.fits) ||

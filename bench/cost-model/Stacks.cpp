@@ -59,7 +59,7 @@ static const Stack stacks[] = {
     {"DeepSpeed auto", "Alpa", "DeepSpeed 2021", false, 1, false, true, false, 2, 0, 1.5625,
      Recompute::None, true, false, false, false, false, 0},
     {"AMP", "AMP", "DeepSpeed 2022", false, 1, false, false, false, 4, 0, 0, Recompute::None, true,
-     false, false, true, false, 0},
+     false, false, false, false, 0},
     {"SimuMax", "SimuMax", "Megatron-Core", true, 1.3, true, true, false, 4, 1, 0, Recompute::None,
      true, false, false, true, true, 0},
     {"Mist", "Mist", "Mist", false, 1, false, false, false, 2, 0, 0, Recompute::Full, true, false,

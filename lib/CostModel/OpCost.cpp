@@ -31,15 +31,21 @@ double matrixShare(const DeviceKind &device, const Calibration &calibration) {
                                     : calibration.matrixEfficiency(device.architecture);
 }
 
-/// Attention kernels hold a block of queries on chip and stream keys: short heads leave the matrix
-/// unit waiting for exponentials (special unit work per FLOP is 1/headDim), short sequences end
-/// before the pipeline is full.
+/// Attention kernels hold a block of queries on chip and stream keys: short sequences end before
+/// the pipeline is full.
 double attentionUtilization(const OpWork &work, const Calibration &calibration) {
-  double head = work.headDim > 0 ? static_cast<double>(work.headDim) : 128;
   double sequence = work.sequence > 0 ? static_cast<double>(work.sequence) : 4096;
-  double shape = std::min(1.0, 0.55 + 0.45 * head / 128) * sequence / (sequence + 512);
-  return calibration("attention-efficiency") * shape * work.rateFactor *
+  return calibration("attention-efficiency") * sequence / (sequence + 512) * work.rateFactor *
          (work.backward ? 0.85 : 1.0);
+}
+
+/// Every score needs an exponential, and the special units did not grow with the matrix units: per
+/// FLOP of the products there are 1 / (4 headDim) of them. Kernels keep two tiles in flight so that
+/// one's exponentials run beside the other's products; this share of them still waits.
+double exponentialSeconds(const DeviceKind &device, const OpWork &work,
+                          const Calibration &calibration) {
+  return calibration("exposed-exponentials") * work.facts.specialFlops /
+         (work.rateFactor * std::max(1.0, device.specialPeak));
 }
 
 /// FLOP per second that the matrix part reaches.
@@ -47,9 +53,9 @@ double matrixRate(const DeviceKind &device, const OpWork &work, const Calibratio
   const OpFacts &facts = work.facts;
   double peak = work.fourBit && device.fourBitPeak > 0 ? device.fourBitPeak
                                                        : device.matrixPeak(facts.matrixType);
+  if (work.kind == OpKind::Attention) // bound by latency and exponentials, not by power as products
+    return peak * attentionUtilization(work, calibration);
   double rate = peak * matrixShare(device, calibration);
-  if (work.kind == OpKind::Attention)
-    return rate * attentionUtilization(work, calibration);
   if (bitWidth(facts.matrixType) < 16)
     rate *= calibration(device.architecture == "blackwell" ? "low-precision.blackwell"
                                                            : "low-precision");
@@ -101,12 +107,14 @@ OpCost opCost(const DeviceKind &device, const OpWork &work, const Calibration &c
       bytes + facts.matrixFlops + facts.aluFlops + facts.specialFlops <= 0)
     return result; // a view is no kernel
   double memory = bytes / memoryRate(device, calibration), matrix = 0;
+  bool attention = work.kind == OpKind::Attention;
   if (facts.matrixFlops > 0)
-    matrix = facts.matrixFlops / matrixRate(device, work, calibration);
+    matrix = facts.matrixFlops / matrixRate(device, work, calibration) +
+             (attention ? exponentialSeconds(device, work, calibration) : 0);
   double share =
       device.ownMemoryEfficiency ? device.memoryEfficiency : calibration("memory-efficiency");
   double vector = facts.aluFlops / std::max(1.0, device.aluPeak * share) +
-                  facts.specialFlops / std::max(1.0, device.specialPeak * share);
+                  (attention ? 0 : facts.specialFlops) / std::max(1.0, device.specialPeak * share);
   double most = std::max({memory, matrix, vector});
   result.boundBy = most == matrix ? "matrix" : most == memory ? "memory" : "vector";
   result.seconds = most + device.launchSeconds;

@@ -70,18 +70,24 @@ BlockOp &Builder::matmul(const std::string &name, double m, double n, double k, 
   DType type = typeOf(l.recipe.precision, lowPrecision);
   if (type == DType::F8E4M3) {
     // The input in forward, the output's gradient in backward; two bytes of it are the results.
-    double read = l.recipe.quantizeBytes - 2;
+    double read = l.recipe.quantizeBytes - 2, in = batch * m * k, out = batch * m * n;
+    double weight = 0.5 * l.recipe.quantizeWeightBytes * batch * k * n;
+    double rescaled = l.recipe.rescaleBytes * (in + batch * k * n);
     BlockOp cast;
     cast.name = name + ".quantize";
-    cast.forward = pass(read * batch * m * k, 2 * batch * m * k, batch * m * k, 1);
-    cast.backwardInput.push_back(pass(read * batch * m * n, 2 * batch * m * n, batch * m * n, 1));
+    cast.forward = pass(read * in + weight, 2 * in, in, 1);
+    cast.backwardInput.push_back(pass(read * out + weight + rescaled, 2 * out, out, 1));
     block.ops.push_back(cast);
   }
   BlockOp op;
   op.name = name;
   op.forward = product(m, n, k, batch, type, activation);
   op.backwardInput.push_back(product(m, k, n, batch, type, activation));
-  op.backwardWeight.push_back(product(k, n, m, batch, type, 2.0 * l.recipe.gradientBytes));
+  // Added by the product itself, or written, read again and added to the sum by a second kernel.
+  double accumulated = 2.0 * l.recipe.gradientBytes;
+  if (!l.recipe.fusedAccumulation)
+    accumulated += 2 * activation;
+  op.backwardWeight.push_back(product(k, n, m, batch, type, accumulated));
   op.backwardWeight[0].acrossRows = true;
   if (type == DType::F8E4M3 && l.recipe.precision == Precision::F4) {
     op.forward.fourBit = op.backwardInput[0].fourBit = op.backwardWeight[0].fourBit = true;
@@ -113,6 +119,19 @@ BlockOp &Builder::pointwise(const std::string &name, double elements, double rea
   return block.ops.back();
 }
 
+BlockOp &Builder::passes(const std::string &name, double elements, double reads, double writes,
+                         double backwardReads, double backwardWrites, double keptBytes,
+                         double kernels, double bytesPer) {
+  double per = elements * bytesPer, work = elements * kernels;
+  BlockOp op;
+  op.name = name;
+  op.forward = pass(reads * per, writes * per, work, kernels);
+  op.backwardInput.push_back(pass(backwardReads * per, backwardWrites * per, work, kernels));
+  op.savedBytes = keptBytes;
+  block.ops.push_back(op);
+  return block.ops.back();
+}
+
 void Builder::norm(const std::string &name, double rows, double width) {
   // Forward reads and writes; backward reads input and gradient, writes a gradient, and a second
   // kernel sums the parameter gradients.
@@ -129,11 +148,17 @@ void Builder::collective(const std::string &name, Pass pass, cost::Collective ki
     block.collectives.push_back({name, pass, kind, axis, bytes, beside});
 }
 
+double Builder::gatherBytes(double bytes) const {
+  bool quantized = l.recipe.gatherQuantized && typeOf(l.recipe.precision, true) == DType::F8E4M3;
+  return quantized ? bytes / activation : bytes;
+}
+
 void Builder::enterTensor(const std::string &name) {
   double bytes = T * h * activation;
   bool cut = l.recipe.overlapTensor;
   if (l.sequenceParallel) {
-    collective(name, Pass::Forward, cost::Collective::AllGather, Axis::Tensor, bytes, cut);
+    collective(name, Pass::Forward, cost::Collective::AllGather, Axis::Tensor, gatherBytes(bytes),
+               cut);
     // Backward: the input is gathered again for the weight gradient, beside the input gradient;
     // the input's gradient is scattered.
     collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, bytes, true);
@@ -148,7 +173,8 @@ void Builder::leaveTensor(const std::string &name) {
   bool cut = l.recipe.overlapTensor;
   if (l.sequenceParallel) {
     collective(name, Pass::Forward, cost::Collective::ReduceScatter, Axis::Tensor, bytes, cut);
-    collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, bytes, cut);
+    collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, gatherBytes(bytes),
+               cut);
   } else {
     collective(name, Pass::Forward, cost::Collective::AllReduce, Axis::Tensor, bytes, cut);
   }

@@ -34,12 +34,17 @@ public:
   BlockOp &pointwise(const std::string &name, double elements, double reads, double writes,
                      double backwardReads, double backwardWrites, double keptBytes,
                      double eagerKernels, double bytesPer = 0);
+  /// The same for work whose passes are counted kernel by kernel, whatever the recipe fuses.
+  BlockOp &passes(const std::string &name, double elements, double reads, double writes,
+                  double backwardReads, double backwardWrites, double keptBytes, double kernels,
+                  double bytesPer);
   void collective(const std::string &name, Pass pass, cost::Collective kind, Axis axis,
                   double bytes, bool beside = false);
   /// Before a column-split product: sequence shards are gathered, or nothing is done; backward the
   /// mirror image. After a row-split one: the sums are scattered or all-reduced.
   void enterTensor(const std::string &name);
   void leaveTensor(const std::string &name);
+  double gatherBytes(double bytes) const; ///< of an all-gather of that many 16-bit bytes
   void norm(const std::string &name, double rows, double width);
   void parameters(double elements) { block.parameters += elements; }
 

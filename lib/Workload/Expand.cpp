@@ -87,6 +87,7 @@ void flashCore(const Workload &w, const Layout &l, Builder &b, const AttentionSi
                                                               : DType::BF16;
   f.facts.matrixFlops =
       2 * static_cast<double>(f.facts.batch) * rows * keys * (a.queryDim + a.valueDim);
+  f.facts.specialFlops = static_cast<double>(f.facts.batch) * rows * keys; // exponentials
   double in = b.T * (a.queryWidth + a.keyWidth + a.valueWidth) * b.activation;
   double out = b.T * a.heads * a.valueDim * b.activation;
   f.facts.bytesRead = in;
@@ -125,7 +126,9 @@ void unfusedCore(const Workload &w, const Layout &l, Builder &b, const Attention
     op.backwardWeight.clear();
   };
   square("attention.scores", keys, a.queryDim);
-  core(b.pointwise("attention.softmax", scores, 1, 1, 2, 1, scores * b.activation, 3));
+  BlockOp &softmax = b.pointwise("attention.softmax", scores, 1, 1, 2, 1, 0, 3);
+  softmax.savedBytes = scores * b.activation; // its result, whether scale and mask are fused or not
+  core(softmax);
   if (w.dropout) {
     BlockOp &op =
         b.pointwise("attention.dropout", scores, 1, 1.5, 1.5, 1, scores * (1 + b.activation), 1);
@@ -233,6 +236,30 @@ void launchesOf(BlockOp &op, double count) {
   op.backwardInput[0].launches = count;
 }
 
+/// Megatron-Core adds the second bias of an expert to its slice of the rows outside the product:
+/// bias times the row's probability, sum, concatenation of the slices; backward the gradients of
+/// the bias and of the probability are a product and a sum each (core/transformer/moe/experts.py,
+/// _apply_bias). Clamping is three passes before the fused activation (fused_bias_geglu.py).
+void expertBiases(const Workload &w, Builder &b, double rows, double f) {
+  if (w.moe.clamped) // each half is read and written, both are joined
+    again(b.passes("experts.clamp", rows * f, 4, 4, 6, 4, rows * 2 * f * b.activation, 3,
+                   b.activation));
+  if (w.moe.biases)
+    b.passes("experts.bias", rows * b.h, 3, 3, 4, 2, 0, 3, b.activation);
+}
+
+/// Fused experts: the first product's epilogue activates and quantizes, the second one's gradient
+/// passes the activation's backward before it is written.
+void fuseExperts(BlockWork &block) {
+  for (BlockOp &op : block.ops) {
+    bool all = op.name == "experts.activation";
+    if (all || op.name == "experts.down.quantize")
+      op.forward = {};
+    if (all || op.name == "experts.up.quantize")
+      op.backwardInput[0] = {};
+  }
+}
+
 void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block) {
   double e = b.activation, h = b.h, rows = b.Tn * static_cast<double>(w.moe.topK);
   double E = static_cast<double>(w.moe.count), local = std::max(1.0, E / static_cast<double>(l.ep));
@@ -255,6 +282,11 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
   b.collective("experts.up", Pass::Backward, cost::Collective::ReduceScatter, Axis::ExpertTensor,
                rows * etp * h * e);
   block.expertParameters += gatedOrPlain(w, b, "experts", perExpert, f, local, rows * etp * h * e);
+  if (l.recipe.fusedExperts)
+    fuseExperts(block);
+  expertBiases(w, b, perExpert * local, f);
+  if (w.moe.biases)
+    block.expertParameters += local * ((w.gated ? 2 : 1) * f + h);
   b.collective("experts.down", Pass::Forward, cost::Collective::ReduceScatter, Axis::ExpertTensor,
                rows * etp * h * e);
   b.collective("experts.down", Pass::Backward, cost::Collective::AllGather, Axis::ExpertTensor,
@@ -316,10 +348,13 @@ void head(const Workload &w, const Layout &l, Builder &b) {
   if (!w.tied)
     b.parameters(columns * b.h);
   double logits = b.T * columns;
-  if (l.recipe.fusedLoss) // cast, maximum, exponentials and sum, loss; softmax minus one-hot, cast
+  if (l.recipe.inPlaceLoss) // maximum and sum; gradient over the logits; backward scales it
+    b.passes("head.loss", logits, 2, 1, 1, 1, logits * 2, 2, 2);
+  else if (l.recipe
+               .fusedLoss) // cast, maximum, exponentials and sum, loss; softmax minus one-hot, cast
     b.pointwise("head.loss", logits, 2.5, 1.5, 1, 1.5, logits * 4, 5, 4);
   else // cast; maximum; subtract; exponentials; sum; divide, all in f32; gradient; cast
-    b.pointwise("head.loss", logits, 5.5, 4, 2, 1.5, logits * 4, 7, 4);
+    b.passes("head.loss", logits, 5.5, 4, 2, 1.5, logits * 4, 7, 4);
   b.collective("head.loss", Pass::Forward, cost::Collective::AllReduce, Axis::Tensor, b.T * 4 * 3);
 }
 

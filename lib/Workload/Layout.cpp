@@ -61,6 +61,22 @@ namespace {
 /// More ranks, or micro-batches, than any machine has: products of degrees stay in range.
 constexpr int64_t mostDegree = 1 << 20, mostRanks = 1 << 24, mostMicroBatches = 1 << 16;
 
+Field boundedField(const char *key, double &value, double least, double most, const char *allowed,
+                   const char *example) {
+  Field field = shareField(key, value);
+  field.allowed = allowed;
+  field.example = example;
+  field.set = [&value, least, most](const std::string &text) {
+    char *end = nullptr;
+    double parsed = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != 0 || !(parsed >= least && parsed <= most))
+      return false;
+    value = parsed;
+    return true;
+  };
+  return field;
+}
+
 std::vector<Field> fieldsOf(Layout &l) {
   using solvers::ScheduleKind;
   std::vector<std::string> schedules;
@@ -83,39 +99,16 @@ std::vector<Field> fieldsOf(Layout &l) {
     return field;
   };
   Recipe &r = l.recipe;
-  Field quantize = shareField("recipe.quantize-bytes", r.quantizeBytes);
-  quantize.allowed = "bytes per element, from 2 to 32";
-  quantize.example = "4";
-  quantize.set = [&r](const std::string &text) {
-    char *end = nullptr;
-    double parsed = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end != 0 || !(parsed >= 2 && parsed <= 32))
-      return false;
-    r.quantizeBytes = parsed;
-    return true;
-  };
-  Field bucket = shareField("recipe.bucket-bytes", r.bucketBytes);
-  bucket.allowed = "bytes, 0 for no limit";
-  bucket.example = "40000000";
-  bucket.set = [&r](const std::string &text) {
-    char *end = nullptr;
-    double parsed = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end != 0 || !(parsed >= 0 && parsed <= 1e15))
-      return false;
-    r.bucketBytes = parsed;
-    return true;
-  };
-  Field attentionRate = shareField("recipe.attention-rate", r.attentionRate);
-  attentionRate.allowed = "a factor from 0.1 to 10";
-  attentionRate.example = "1.3";
-  attentionRate.set = [&r](const std::string &text) {
-    char *end = nullptr;
-    double parsed = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end != 0 || !(parsed >= 0.1 && parsed <= 10))
-      return false;
-    r.attentionRate = parsed;
-    return true;
-  };
+  Field quantize = boundedField("recipe.quantize-bytes", r.quantizeBytes, 2, 32,
+                                "bytes per element, from 2 to 32", "4");
+  Field quantizeWeight = boundedField("recipe.quantize-weight-bytes", r.quantizeWeightBytes, 0, 32,
+                                      "bytes per element, from 0 to 32", "10");
+  Field rescale = boundedField("recipe.rescale-bytes", r.rescaleBytes, 0, 32,
+                               "bytes per element, from 0 to 32", "4");
+  Field bucket = boundedField("recipe.bucket-bytes", r.bucketBytes, 0, 1e15,
+                              "bytes, 0 for no limit", "40000000");
+  Field attentionRate = boundedField("recipe.attention-rate", r.attentionRate, 0.1, 10,
+                                     "a factor from 0.1 to 10", "1.3");
   Field recomputeLayers = integerField("recompute-layers", l.recomputeLayers, 0, "4");
   recomputeLayers.get = [&l] {
     return l.recomputeLayers < 0 ? std::string() : std::to_string(l.recomputeLayers);
@@ -149,6 +142,8 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.flash-attention", r.flashAttention),
       flagField("recipe.fused-pointwise", r.fusedPointwise),
       flagField("recipe.fused-loss", r.fusedLoss),
+      flagField("recipe.in-place-loss", r.inPlaceLoss),
+      flagField("recipe.fused-experts", r.fusedExperts),
       flagField("recipe.keep-quantized", r.keepQuantized),
       flagField("recipe.cuda-graphs", r.cudaGraphs),
       shareField("recipe.host-share", r.hostShare),
@@ -163,6 +158,10 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.overlap-experts", r.overlapExperts),
       attentionRate,
       quantize,
+      quantizeWeight,
+      rescale,
+      flagField("recipe.gather-quantized", r.gatherQuantized),
+      flagField("recipe.fused-accumulation", r.fusedAccumulation),
       flagField("recipe.reduce-whole", r.reduceWhole),
       flagField("recipe.scatter-sends", r.scatterSends),
   };

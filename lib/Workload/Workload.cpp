@@ -110,7 +110,7 @@ ParameterCount countParameters(const Workload &w) {
     double sum = attentionParameters(w) + static_cast<double>(w.normsPerLayer) * normWidth(w);
     if (!w.layerHasExperts(index))
       return sum + mlpParameters(w, static_cast<double>(w.ffn), w.biases);
-    double one = mlpParameters(w, static_cast<double>(w.moe.hidden), false);
+    double one = mlpParameters(w, static_cast<double>(w.moe.hidden), w.moe.biases);
     double shared = w.moe.shared > 0
                         ? mlpParameters(w, static_cast<double>(w.moe.shared * w.moe.hidden), false)
                         : 0;

@@ -35,7 +35,7 @@ void applyFamily(Workload &w) {
   if (f == "qwen2" || f == "gpt-oss")
     w.qkvBiases = true;
   if (f == "gpt-oss")
-    w.outBias = true;
+    w.outBias = w.moe.biases = w.moe.clamped = true;
   if (f == "qwen3")
     w.qkNorm = true;
   if (f == "gemma2") {
@@ -105,6 +105,8 @@ std::vector<Field> fieldsOf(Workload &w) {
       integerField("moe.every", w.moe.every, 1, "1"),
       flagField("moe.correction-bias", w.moe.correctionBias),
       flagField("moe.shared-gate", w.moe.sharedGate),
+      flagField("moe.biases", w.moe.biases),
+      flagField("moe.clamped", w.moe.clamped),
   };
 }
 

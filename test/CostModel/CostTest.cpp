@@ -82,6 +82,22 @@ TEST(OpCost, MoreWorkIsNeverFaster) {
   }
 }
 
+// A score is an exponential: half of them wait, whatever the matrix unit does.
+TEST(OpCost, AttentionWaitsForExponentials) {
+  Machine b200 = std::get<Machine>(loadMachine("b200")),
+          b300 = std::get<Machine>(loadMachine("b300"));
+  OpWork work;
+  work.kind = OpKind::Attention;
+  work.facts.matrixType = DType::BF16;
+  work.sequence = 8192;
+  double scores = 64.0 * 8192 * 4096;
+  work.facts.matrixFlops = 4 * 128 * scores;
+  double without = opCost(b200.device, work).seconds;
+  work.facts.specialFlops = scores;
+  EXPECT_NEAR(opCost(b200.device, work).seconds - without, 0.5 * scores / 4.4e12, 1e-9);
+  EXPECT_NEAR(opCost(b300.device, work).seconds - without, 0.5 * scores / 10.7e12, 1e-9);
+}
+
 TEST(CollectiveCost, RingByHand) {
   // V100 has no measured curve, so the ring's closed form serves.
   Machine machine = machineNamed("v100-8");

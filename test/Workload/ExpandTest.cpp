@@ -78,6 +78,96 @@ TEST(Expand, AnUnfusedLossPassesOverF32Logits) {
   EXPECT_DOUBLE_EQ(bytes, (6 + 4 + 8 + 8 + 4 + 8 + 8 + 6) * (w.sequence * w.vocab / 8.0));
 }
 
+/// Bytes that the ops of a name move forward and backward (of inputs).
+std::pair<double, double> bytesOf(const BlockWork &block, const std::string &name) {
+  std::pair<double, double> sum;
+  for (const BlockOp &op : block.ops)
+    if (op.name == name) {
+      sum.first += op.forward.facts.bytesRead + op.forward.facts.bytesWritten;
+      for (const cost::OpWork &work : op.backwardInput)
+        sum.second += work.facts.bytesRead + work.facts.bytesWritten;
+    }
+  return sum;
+}
+
+// The maximum and sum read 16-bit logits, the gradient reads and overwrites them, backward scales
+// it.
+TEST(Expand, AnInPlaceLossMovesTenBytesPerLogit) {
+  Workload w = builtin("llama-3-8b");
+  Layout l = layoutOf(1, false, true);
+  l.recipe.inPlaceLoss = true;
+  auto [forward, backward] = bytesOf(expandBlock(w, l, {BlockPart::Head}), "head.loss");
+  EXPECT_DOUBLE_EQ(forward, 6.0 * w.sequence * w.vocab);
+  EXPECT_DOUBLE_EQ(backward, 4.0 * w.sequence * w.vocab);
+}
+
+// gpt-oss, 16-bit, per row and column: clamping reads and writes two halves (8 bytes) and joins
+// them (8); its backward reads gradient and input and writes twice (12), and splits (8). Bias: bias
+// times probability (2), sum (6), concatenation (4); backward two products (8) and two sums (4).
+TEST(Expand, ExpertBiasesAndClampsByHand) {
+  Workload w = builtin("gpt-oss-20b");
+  Layout l = layoutOf(1, true, true);
+  BlockWork block = expandBlock(w, l, {BlockPart::Layer, true});
+  double rows = static_cast<double>(w.sequence * w.moe.topK);
+  auto clamp = bytesOf(block, "experts.clamp"), bias = bytesOf(block, "experts.bias");
+  EXPECT_DOUBLE_EQ(clamp.first, 16 * rows * static_cast<double>(w.moe.hidden));
+  EXPECT_DOUBLE_EQ(clamp.second, 20 * rows * static_cast<double>(w.moe.hidden));
+  EXPECT_DOUBLE_EQ(bias.first, 12 * rows * static_cast<double>(w.hidden));
+  EXPECT_DOUBLE_EQ(bias.second, 12 * rows * static_cast<double>(w.hidden));
+  BlockWork none = expandBlock(builtin("qwen3-30b-a3b"), l, {BlockPart::Layer, true});
+  EXPECT_EQ(bytesOf(none, "experts.clamp").first + bytesOf(none, "experts.bias").first, 0);
+}
+
+// Fused: no pass of its own for the activation, for the second product's input or for the gradient
+// of the first one's result; the products and what is kept stay.
+TEST(Expand, FusedExpertsHaveNoPassesBetweenTheirProducts) {
+  Workload w = builtin("qwen3-30b-a3b");
+  Layout l = layoutOf(1, true, true);
+  l.recipe.precision = Precision::F8;
+  BlockWork apart = expandBlock(w, l, {BlockPart::Layer, true});
+  l.recipe.fusedExperts = true;
+  BlockWork fused = expandBlock(w, l, {BlockPart::Layer, true});
+  EXPECT_GT(bytesOf(apart, "experts.activation").first, 0);
+  EXPECT_EQ(bytesOf(fused, "experts.activation").first, 0);
+  EXPECT_EQ(bytesOf(fused, "experts.activation").second, 0);
+  EXPECT_EQ(bytesOf(fused, "experts.down.quantize").first, 0);
+  EXPECT_EQ(bytesOf(fused, "experts.up.quantize").second, 0);
+  EXPECT_EQ(bytesOf(fused, "experts.up.quantize").first,
+            bytesOf(apart, "experts.up.quantize").first);
+  EXPECT_DOUBLE_EQ(fused.matrixFlops(), apart.matrixFlops());
+  EXPECT_DOUBLE_EQ(fused.savedBytes(Recompute::None), apart.savedBytes(Recompute::None));
+}
+
+// torchao per row: 5 bytes for each cast of an element (maximum 2, read 2, write 1), activations
+// and gradients along two dimensions, weights along one per pass; 4 for a rescaled result.
+TEST(Expand, RowWiseScalesByHand) {
+  Workload w = builtin("llama-3-8b");
+  Layout l = layoutOf(1, false, true);
+  l.recipe.precision = Precision::F8;
+  l.recipe.quantizeBytes = 10, l.recipe.quantizeWeightBytes = 10, l.recipe.rescaleBytes = 4;
+  double s = w.sequence, h = w.hidden, f = w.ffn;
+  auto [forward, backward] = bytesOf(expandBlock(w, l, {BlockPart::Layer}), "mlp.down.quantize");
+  EXPECT_DOUBLE_EQ(forward, 10 * s * f + 5 * f * h);
+  EXPECT_DOUBLE_EQ(backward, 10 * s * h + 5 * f * h + 4 * (s * f + f * h));
+}
+
+// A second kernel reads the product's 16-bit result again before it adds it.
+TEST(Expand, UnfusedAccumulationWritesTheWeightGradientTwice) {
+  Workload w = builtin("gpt-3-175b");
+  Layout l = layoutOf(8, false, false);
+  auto gradientBytes = [&] {
+    double sum = 0;
+    for (const BlockOp &op : expandBlock(w, l, {BlockPart::Layer}).ops)
+      for (const cost::OpWork &work : op.backwardWeight)
+        sum += work.facts.bytesWritten;
+    return sum;
+  };
+  double fused = gradientBytes();
+  l.recipe.fusedAccumulation = false;
+  double h = w.hidden;
+  EXPECT_DOUBLE_EQ(gradientBytes() - fused, 4 * 12 * h * h / 8);
+}
+
 // All blocks of all ranks together hold the model's parameters and run its FLOP.
 TEST(Expand, RanksSumToTheModel) {
   for (const char *name : {"gpt-3-175b", "llama-3-8b", "bloom-176b", "qwen2.5-7b", "gemma-2-9b",

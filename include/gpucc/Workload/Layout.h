@@ -44,7 +44,9 @@ struct Recipe {
   bool flashAttention = true; ///< false: scores are written to memory
   double attentionRate = 1;   ///< of its kernel library, FlashAttention 2 being 1
   bool fusedPointwise = true; ///< false: every elementwise op is a kernel of its own
-  bool fusedLoss = true;  ///< false: each step of the vocabulary's softmax passes over f32 logits
+  bool fusedLoss = true;    ///< false: each step of the vocabulary's softmax passes over f32 logits
+  bool inPlaceLoss = false; ///< fused further: its gradient overwrites the 16-bit logits
+  bool fusedExperts = false; ///< activation and quantization are epilogues of the experts' products
   double bucketBytes = 0; ///< most bytes of one data-parallel collective; 0: a layer or all at once
   double hostShare = 1;   ///< of the operators, what no CUDA Graph launches
   bool cudaGraphs = false;      ///< kernels are launched by a graph, not by the host one by one
@@ -55,12 +57,16 @@ struct Recipe {
   bool overlapParameters = true; ///< ... and new parameters are gathered beside the next forward
   bool overlapTensor = false;    ///< tensor-parallel collectives are cut up and run beside matmuls
   bool overlapExperts = false;   ///< all-to-alls of one micro-batch run beside another's compute
-  double quantizeBytes = 4;  ///< moved per element that becomes fp8: cast and transposed copy (4),
-                             ///< current scaling reads it once more (6), per row and column (10)
-  bool keepQuantized = true; ///< fp8: backward reads the quantized input, so only that is kept
-  bool reduceWhole = false;  ///< ZeRO-1 all-reduces gradients instead of scattering them
-  bool expertsOnce = false;  ///< a token goes once to a node, whatever experts it has there
-  bool scatterSends = false; ///< a stage boundary is sent in tp pieces also without `sp`
+  double quantizeBytes = 4; ///< moved per element that becomes fp8: cast and transposed copy (4),
+                            ///< current scaling reads it once more (6), per row and column (10)
+  double quantizeWeightBytes = 0; ///< moved per weight and micro-batch to cast it; 0: cast per step
+  double rescaleBytes = 0; ///< moved per result of a backward product whose scales are no tensor's
+  bool gatherQuantized = false;  ///< tensor-parallel gathers move fp8
+  bool fusedAccumulation = true; ///< a weight gradient is added to the others by its own product
+  bool keepQuantized = true;     ///< fp8: backward reads the quantized input, so only that is kept
+  bool reduceWhole = false;      ///< ZeRO-1 all-reduces gradients instead of scattering them
+  bool expertsOnce = false;      ///< a token goes once to a node, whatever experts it has there
+  bool scatterSends = false;     ///< a stage boundary is sent in tp pieces also without `sp`
   bool operator==(const Recipe &) const = default;
 };
 

@@ -50,6 +50,8 @@ struct Experts {
   int64_t every = 1;       ///< of the others, every n-th layer has experts
   bool correctionBias = false;
   bool sharedGate = false; ///< the shared expert's output is scaled by a learned gate (Qwen)
+  bool biases = false;     ///< of the experts' products (gpt-oss)
+  bool clamped = false;    ///< both halves of the gated activation are clamped first (gpt-oss)
   bool operator==(const Experts &) const = default;
 };
 
