@@ -291,8 +291,10 @@ private:
       l.recompute = Recompute::Full;
       l.recomputeLayers = run.workload.layers / 2;
     }
+    // Table 5 compares the two together with neither of them, Table 4 names what each row has.
     if (has(source, "selective"))
-      l.sequenceParallel = l.recompute == Recompute::Selective || has(notes, "seqpar") ||
+      l.sequenceParallel = (has(source, "Table 5") && l.recompute == Recompute::Selective) ||
+                           has(notes, "seqpar") || has(notes, "sequence parallel") ||
                            has(notes, "sequence_parallel=True");
     if (has(notes, "async TP"))
       r.overlapTensor = true;

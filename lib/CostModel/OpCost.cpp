@@ -45,7 +45,7 @@ double attentionUtilization(const OpWork &work, const Calibration &calibration) 
 double exponentialSeconds(const DeviceKind &device, const OpWork &work,
                           const Calibration &calibration) {
   return calibration("exposed-exponentials") * work.facts.specialFlops /
-         (work.rateFactor * std::max(1.0, device.specialPeak));
+         std::max(1.0, device.specialPeak);
 }
 
 /// FLOP per second that the matrix part reaches.
