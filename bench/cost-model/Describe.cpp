@@ -243,11 +243,6 @@ private:
     r.fusedPointwise = stack.fused;
     r.fusedAccumulation = stack.flash; // Megatron fuses it since April 2022, DeepSpeed never
     r.fusedLoss = stack.flash; // Megatron of 2021-22: vocab-parallel cross entropy step by step
-    // Megatron-Bridge's benchmark recipes (perf_recipes/_common.py) take Transformer Engine's loss;
-    // those of 26.06 for MXFP8 on racks its fused grouped MLP, which knows no biases.
-    r.inPlaceLoss = has(source, "Bridge");
-    r.fusedExperts = has(source, "Bridge 26.06") && run.mixture && !run.workload.moe.biases &&
-                     has(lower(text(first, "precision")), "mx");
     r.overlapGradients = stack.overlapGradients;
     r.overlapTensor = stack.overlapTensor;
     r.gradientBytes = stack.gradientBytes;
@@ -301,12 +296,32 @@ private:
     // DeepEP and HybridEP send a token once to a node; CUDA Graphs hold attention and router of
     // mixtures on GB200 and GB300 (Megatron-Bridge performance guide), not the experts.
     r.expertsOnce = run.mixture && !has(source, "AutoModel");
-    r.overlapExperts = run.workload.isLatent() && (has(source, "Bridge") || has(source, "V3"));
-    if (has(source, "Bridge") && run.mixture && has(run.machine.name, "nvl72"))
-      r.hostShare = 1.0 / 3;
+    r.overlapExperts = has(source, "DeepSeek-V3");
+    if (has(source, "Bridge"))
+      bridge(run);
     if (has(name, "lora"))
       return "LoRA";
     return degrees(run, stack);
+  }
+
+  /// What Megatron-Bridge's recipes (src/megatron/bridge/perf_recipes) set: Transformer Engine's
+  /// loss; expert traffic beside compute for latent attention outside racks and Qwen3 235B on H100;
+  /// CUDA Graphs of attention and router on racks. Those of 26.06 for MXFP8 mixtures on racks:
+  /// graphs of the whole step, the fused grouped MLP (without biases), expert traffic beside
+  /// compute, fp8 attention (DeepSeek-V3 on GB300 only).
+  void bridge(Run &run) const {
+    Recipe &r = run.layout.recipe;
+    bool rack = has(run.machine.name, "nvl72"), latent = run.workload.isLatent();
+    r.inPlaceLoss = true;
+    r.overlapExperts = (latent && !rack) || (run.machine.name == "h100" && has(name, "qwen3_235b"));
+    if (run.mixture && rack)
+      r.hostShare = 1.0 / 3;
+    if (run.mixture && rack && (has(source, "26.06") || has(source, "26.08")) &&
+        has(lower(text(first, "precision")), "mx")) {
+      r.cudaGraphs = r.overlapExperts = true;
+      r.fusedExperts = !run.workload.moe.biases;
+      r.quantizedAttention = !latent || has(run.machine.name, "gb300");
+    }
   }
 
   std::string degrees(Run &run, const Stack &stack) {

@@ -187,6 +187,7 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.fusedLoss,
                               r.inPlaceLoss,
                               r.fusedExperts,
+                              r.quantizedAttention,
                               r.keepQuantized,
                               r.cudaGraphs,
                               r.gradientBytes,

@@ -85,6 +85,11 @@ void flashCore(const Workload &w, const Layout &l, Builder &b, const AttentionSi
   f.facts.matrixType = wide                                   ? DType::F32
                        : l.recipe.precision == Precision::F16 ? DType::F16
                                                               : DType::BF16;
+  if (l.recipe.quantizedAttention) { // queries, keys and values are cast, backward the gradient
+    f.facts.matrixType = DType::F8E4M3;
+    b.passes("attention.quantize", b.T * (a.queryWidth + a.keyWidth + a.valueWidth), 1, 1, 1, 1, 0,
+             1, b.activation);
+  }
   f.facts.matrixFlops =
       2 * static_cast<double>(f.facts.batch) * rows * keys * (a.queryDim + a.valueDim);
   f.facts.specialFlops = static_cast<double>(f.facts.batch) * rows * keys; // exponentials

@@ -144,6 +144,7 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.fused-loss", r.fusedLoss),
       flagField("recipe.in-place-loss", r.inPlaceLoss),
       flagField("recipe.fused-experts", r.fusedExperts),
+      flagField("recipe.quantized-attention", r.quantizedAttention),
       flagField("recipe.keep-quantized", r.keepQuantized),
       flagField("recipe.cuda-graphs", r.cudaGraphs),
       shareField("recipe.host-share", r.hostShare),

@@ -138,6 +138,20 @@ TEST(Expand, FusedExpertsHaveNoPassesBetweenTheirProducts) {
   EXPECT_DOUBLE_EQ(fused.savedBytes(Recompute::None), apart.savedBytes(Recompute::None));
 }
 
+// 16-bit queries, keys and values of 32 + 8 + 8 heads of 128 are read and written once more.
+TEST(Expand, QuantizedAttentionCastsItsOperands) {
+  Workload w = builtin("llama-3-8b");
+  Layout l = layoutOf(1, true, true);
+  l.recipe.quantizedAttention = true;
+  BlockWork block = expandBlock(w, l, {BlockPart::Layer});
+  EXPECT_DOUBLE_EQ(bytesOf(block, "attention.quantize").first, 4.0 * w.sequence * 48 * 128);
+  for (const BlockOp &op : block.ops)
+    if (op.name == "attention.core") {
+      EXPECT_EQ(op.forward.facts.matrixType, DType::F8E4M3);
+      EXPECT_EQ(op.forward.facts.specialFlops, 32.0 * w.sequence * w.sequence / 2);
+    }
+}
+
 // torchao per row: 5 bytes for each cast of an element (maximum 2, read 2, write 1), activations
 // and gradients along two dimensions, weights along one per pass; 4 for a rescaled result.
 TEST(Expand, RowWiseScalesByHand) {

@@ -46,6 +46,7 @@ struct Recipe {
   bool fusedPointwise = true; ///< false: every elementwise op is a kernel of its own
   bool fusedLoss = true;    ///< false: each step of the vocabulary's softmax passes over f32 logits
   bool inPlaceLoss = false; ///< fused further: its gradient overwrites the 16-bit logits
+  bool quantizedAttention = false; ///< the core's products are fp8, too
   bool fusedExperts = false; ///< activation and quantization are epilogues of the experts' products
   double bucketBytes = 0; ///< most bytes of one data-parallel collective; 0: a layer or all at once
   double hostShare = 1;   ///< of the operators, what no CUDA Graph launches
