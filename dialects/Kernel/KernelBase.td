@@ -108,6 +108,30 @@ def ScheduleAttr : AttrDef<Kernel_Dialect, "Schedule"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def WorkAttr : AttrDef<Kernel_Dialect, "Work"> {
+  let mnemonic = "work";
+  let summary = "operations of one launch, for cost models; never changes bits";
+  let description = [{
+    Facts of the cluster that the kernel was made of (OpFacts.h): `matrix` FLOP of products (a multiply-add is 2; causal
+    attention counts what it keeps), `alu` and `special` operations; the largest product is `batch` times m x n x k in
+    elements of `type`. Attention gives the head's elements and the keys of a query. 0: there is none.
+
+    Example: `#kernel.work<matrix = 24576, alu = 64, m = 4, n = 16, k = 192, batch = 1, type = f32>`.
+  }];
+  let parameters = (ins
+    DefaultValuedParameter<"int64_t", "0">:$matrix,
+    DefaultValuedParameter<"int64_t", "0">:$alu,
+    DefaultValuedParameter<"int64_t", "0">:$special,
+    DefaultValuedParameter<"int64_t", "0">:$m,
+    DefaultValuedParameter<"int64_t", "0">:$n,
+    DefaultValuedParameter<"int64_t", "0">:$k,
+    DefaultValuedParameter<"int64_t", "0">:$batch,
+    DefaultValuedParameter<"int64_t", "0">:$headDim,
+    DefaultValuedParameter<"int64_t", "0">:$keys,
+    OptionalParameter<"::mlir::Type">:$type);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def View : StaticShapeMemRefOf<[AnyType]>;
 def Tile : StaticShapeTensorOf<[AnyType]>;
 

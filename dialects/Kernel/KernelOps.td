@@ -8,7 +8,8 @@ def FuncOp : Kernel_Op<"func", [IsolatedFromAbove, FunctionOpInterface, SingleBl
   let summary = "one kernel: views in, views out";
   let description = [{
     Arguments are views: memrefs with static shape and strides, aligned to 256 bytes unless the
-    argument says `kernel.align`. `kernel.name` is the model's name, for people. The CPU calls it as
+    argument says `kernel.align`. `kernel.name` is the model's name, for people; `work` says what one launch
+    computes, for cost models. The CPU calls it as
     `void k(void **args, int64_t begin, int64_t end)`, programs [begin, end) in row-major order.
 
     Example: see the head of KernelBase.td.
@@ -19,7 +20,7 @@ def FuncOp : Kernel_Op<"func", [IsolatedFromAbove, FunctionOpInterface, SingleBl
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs,
-                       OptionalAttr<ScheduleAttr>:$schedule);
+                       OptionalAttr<ScheduleAttr>:$schedule, OptionalAttr<WorkAttr>:$work);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasRegionVerifier = 1;

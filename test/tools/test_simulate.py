@@ -128,7 +128,7 @@ def test_a_compiled_plan_is_timed_from_its_commands(gpucc, tmp_path):
         assert "fits" in out and "matrix products" in out
         step = json.loads(report.read_text())
         product = step["stages"][0]["work"]["matrix products"]
-        assert product["flops"] == 2 * m * k * n  # operands of the call, sizes in the kernel's text
+        assert product["flops"] == 2 * m * k * n  # operands of the call, note of the kernel
         assert product["seconds"] >= 2 * m * k * n / 19.5e12  # the datasheet's f32 rate
         events = json.loads(trace.read_text())["traceEvents"]
         end = max(e["ts"] + e["dur"] for e in events if e["ph"] == "X")
@@ -137,6 +137,19 @@ def test_a_compiled_plan_is_timed_from_its_commands(gpucc, tmp_path):
     assert code == 2 and "leave the plan out" in err
     code, _, err = gpucc("simulate", path)
     assert code == 2 and "no plan" in err
+
+
+def test_causal_attention_counts_what_its_mask_keeps(gpucc, tmp_path):
+    batch, heads, rows, size = 2, 3, 32, 16
+    shape = (batch, heads, rows, size)
+    path = model(tmp_path / "m.onnx", [helper.make_node("Attention", ["q", "k", "v"], ["y"], is_causal=1)],
+                 [("q", shape), ("k", shape), ("v", shape)], [("y", shape)], opset=24)
+    plan, report = tmp_path / "m.plan", tmp_path / "m.json"
+    gpucc.ok("compile", path, "--target", "cuda:sm_80", "-o", plan)
+    gpucc.ok("simulate", plan, "-m", "a100-80gb", "--json", report)
+    kept = sum(row + 1 for row in range(rows))
+    assert json.loads(report.read_text())["stages"][0]["work"]["attention cores"]["flops"] == \
+        4 * batch * heads * size * kept
 
 
 def test_a_broken_schedule_is_refused_with_its_cell(gpucc, tmp_path):

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 
 namespace gpucc::tool {
 
@@ -39,67 +38,44 @@ DType typeOf(fb::DType type) {
   }
 }
 
-/// The whole numbers that a pattern captures; empty when it does not occur.
-std::vector<double> numbersOf(const std::string &text, const char *pattern) {
-  std::smatch m;
-  std::vector<double> numbers;
-  if (std::regex_search(text, m, std::regex(pattern)))
-    for (size_t i = 1; i < m.size(); ++i)
-      numbers.push_back(m[i] == "true" ? 1 : std::strtod(m[i].str().c_str(), nullptr));
-  return numbers;
-}
-
 struct Priced {
   OpWork work;
   std::string what;
 };
 
-/// What a generated kernel works: bytes by its views, FLOP by the sizes in its text.
+/// What a generated kernel works: bytes by its views, operations by what the compiler noted.
 Priced ofLaunch(const fb::Plan &plan, const fb::Launch &launch) {
   const fb::Kernel &kernel = *plan.kernels()->Get(launch.kernel());
   Priced p{{}, "other kernels"};
   p.work.kind = OpKind::Pointwise;
-  double written = 0;
-  fb::DType first = fb::DType::f32;
-  if (launch.arguments())
-    for (uint32_t i = 0; i < launch.arguments()->size(); ++i) {
-      const fb::Argument *argument = launch.arguments()->Get(i);
-      if (!argument->view() || !kernel.arguments() || i >= kernel.arguments()->size())
-        continue;
-      const fb::KernelArgument *declared = kernel.arguments()->Get(i);
-      double bytes = static_cast<double>(argument->view()->size());
-      if (declared->access() != fb::Access::write)
-        p.work.facts.bytesRead += bytes;
-      if (declared->access() != fb::Access::read) {
-        p.work.facts.bytesWritten += bytes;
-        written = std::max(written, bytes / widthOf(declared->dtype()));
-      }
-      if (i == 0)
-        first = declared->dtype();
-    }
-  p.work.facts.aluFlops = written;
-  p.work.facts.matrixType = typeOf(first);
-  std::string text = kernel.source() ? kernel.source()->str() : "";
-  std::vector<double> product =
-      numbersOf(text, R"(gk_gemm_\w+<(?:[a-z_]\w*, )?(\d+), (\d+), (\d+),)");
-  std::vector<double> heads =
-      numbersOf(text, R"(gk_attention_shape<(\d+), (\d+), (\d+), (\d+), (\d+)(?:, (true|false))?)");
-  if (product.size() == 3) {
-    double m = product[0], n = product[1], k = product[2];
-    double batch = std::max(1.0, std::round(written / (m * n)));
-    p.work.kind = OpKind::Matmul;
-    p.work.facts.matrixFlops = 2 * batch * m * n * k;
-    p.work.facts.m = static_cast<int64_t>(m), p.work.facts.n = static_cast<int64_t>(n);
-    p.work.facts.k = static_cast<int64_t>(k), p.work.facts.batch = static_cast<int64_t>(batch);
-    p.what = "matrix products";
-  } else if (heads.size() == 6) {
-    double h = heads[0], q = heads[2], s = heads[3], d = heads[4];
-    double batch = std::max(1.0, std::round(written / (h * q * d)));
-    p.work.kind = OpKind::Attention;
-    p.work.facts.matrixFlops = 4 * batch * h * q * d * (heads[5] > 0 ? (s + 1) / 2 : s);
-    p.work.headDim = static_cast<int64_t>(d), p.work.sequence = static_cast<int64_t>(s);
-    p.what = "attention cores";
+  OpFacts &facts = p.work.facts;
+  uint32_t views = launch.arguments() && kernel.arguments()
+                       ? std::min(launch.arguments()->size(), kernel.arguments()->size())
+                       : 0;
+  for (uint32_t i = 0; i < views; ++i) {
+    const fb::Argument *argument = launch.arguments()->Get(i);
+    if (!argument->view())
+      continue;
+    double bytes = static_cast<double>(argument->view()->size());
+    fb::Access access = kernel.arguments()->Get(i)->access();
+    if (access != fb::Access::write)
+      facts.bytesRead += bytes;
+    if (access != fb::Access::read)
+      facts.bytesWritten += bytes;
   }
+  const fb::KernelWork *work = kernel.work();
+  if (!work)
+    return p;
+  facts.aluFlops = work->alu_flops();
+  facts.specialFlops = work->special_flops();
+  facts.matrixFlops = work->matrix_flops();
+  if (facts.matrixFlops <= 0)
+    return p;
+  facts.matrixType = typeOf(work->dtype());
+  facts.m = work->m(), facts.n = work->n(), facts.k = work->k(), facts.batch = work->batch();
+  p.work.headDim = work->head_dim(), p.work.sequence = work->keys();
+  p.work.kind = work->head_dim() > 0 ? OpKind::Attention : OpKind::Matmul;
+  p.what = work->head_dim() > 0 ? "attention cores" : "matrix products";
   return p;
 }
 

@@ -8,9 +8,8 @@
 // Example: gpt.plan of 4 ranks, dp=2, tp=2, on h100: 330 launches, 103 products, 42 collectives;
 // the step ends when the last stream of the last stage does.
 //
-// What a kernel works is read from its plan: bytes from its views; FLOP of a library call from its
-// operands, of a generated product or attention kernel from the sizes that its CUDA text names. A
-// generated kernel without such text counts its bytes only.
+// What a kernel works is read from its plan: bytes from its views, operations from the note that the
+// compiler left (KernelWork), FLOP of a library call from its operands.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_TOOLS_GPUCC_PLANSTEP_H

@@ -200,6 +200,13 @@ void printKernels(const PlanFile &file, nlohmann::json &json) {
     nlohmann::json row = {{"kernel", text(kernel->name())}, {"launches", launches[i]}};
     for (const fb::KernelVariant *v : *kernel->variants())
       row["variants"].push_back(printVariant(file, *v));
+    if (const fb::KernelWork *work = kernel->work()) {
+      std::printf(", FLOP: %.4g in products, %.4g others, %.4g special", work->matrix_flops(),
+                  work->alu_flops(), work->special_flops());
+      row["work"] = {{"matrix_flops", work->matrix_flops()},
+                     {"alu_flops", work->alu_flops()},
+                     {"special_flops", work->special_flops()}};
+    }
     std::printf("\n");
     if (kernel->source() && kernel->source()->size()) {
       std::printf("%s\n", kernel->source()->c_str());

@@ -9,6 +9,7 @@
 #include "gpucc/Conversion/GraphToKernel/Passes.h"
 
 #include "ClusterEmitter.h"
+#include "ClusterWork.h"
 #include "dialects/Base/Base.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -153,6 +154,8 @@ struct OutlineKernelsPass : gpucc::impl::OutlineKernelsBase<OutlineKernelsPass> 
     kernel.inplace = findInplacePairs(*func, cluster.getInputs().getTypes(),
                                       cluster.getOutputs().getTypes(), kernelTarget);
     nameViews(*func, cluster);
+    if (kernel::WorkAttr work = workOf(cluster))
+      func->setWorkAttr(work);
     symbols.insert(*func);
     ++numKernels;
     numInplace += kernel.inplace.size() / 2;

@@ -73,8 +73,10 @@ private:
       auto k = std::make_unique<fb::KernelT>();
       k->name = entry.name;
       k->source = entry.source;
-      if (auto func = module.lookupSymbol<kernel::FuncOp>(entry.name))
+      if (auto func = module.lookupSymbol<kernel::FuncOp>(entry.name)) {
         addArguments(func, *k);
+        addWork(func, *k);
+      }
       for (const KernelVariantCode &variant : entry.variants) {
         auto v = std::make_unique<fb::KernelVariantT>();
         v->blob = blobs[variant.blob];
@@ -108,6 +110,21 @@ private:
       a->access = writes ? (reads ? fb::Access::read_write : fb::Access::write) : fb::Access::read;
       k.arguments.push_back(std::move(a));
     }
+  }
+
+  void addWork(kernel::FuncOp func, fb::KernelT &k) {
+    kernel::WorkAttr work = func.getWorkAttr();
+    if (!work)
+      return;
+    k.work = std::make_unique<fb::KernelWorkT>();
+    k.work->matrix_flops = static_cast<double>(work.getMatrix());
+    k.work->alu_flops = static_cast<double>(work.getAlu());
+    k.work->special_flops = static_cast<double>(work.getSpecial());
+    k.work->m = work.getM(), k.work->n = work.getN(), k.work->k = work.getK();
+    k.work->batch = work.getBatch();
+    if (work.getType())
+      k.work->dtype = toPlan(*toDType(work.getType()));
+    k.work->head_dim = work.getHeadDim(), k.work->keys = work.getKeys();
   }
 
   LogicalResult addWeights() {
