@@ -23,8 +23,13 @@ struct KernelTarget {
   bool cuda = false;
   /// Points that one program of a loop kernel computes.
   int64_t pointsPerProgram() const { return cuda ? 1024 : 4096; }
-  /// Columns that one program reduces side by side.
-  int64_t columnsPerProgram() const { return cuda ? 32 : 64; }
+  /// Columns that one program reduces side by side: of a matrix beyond the caches (the weights of a product with one
+  /// row) twice as many, because memory gives longer pieces of rows faster.
+  int64_t columnsPerProgram(int64_t rows = 0, int64_t columns = 0) const {
+    if (cuda)
+      return 32;
+    return rows >= 512 && columns >= 512 ? 128 : 64;
+  }
   /// Bytes of a tile that is kept between loops; larger rows are read again.
   int64_t tileBytes() const { return 32768; }
 };

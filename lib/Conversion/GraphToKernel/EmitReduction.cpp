@@ -61,7 +61,10 @@ void ReductionEmitter::cutDomain() {
   }
   if (laneDims.empty())
     return;
-  tile = std::min(lanes, k.target.columnsPerProgram());
+  int64_t rows = 1;
+  for (unsigned d : reducedDims)
+    rows *= extents[d];
+  tile = std::min(lanes, k.target.columnsPerProgram(rows, lanes));
   programs.push_back(llvm::divideCeil(lanes, tile));
 }
 

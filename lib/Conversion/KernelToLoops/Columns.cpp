@@ -89,7 +89,7 @@ private:
       for (auto [arg, index] : llvm::zip(code.getArguments(), leading))
         body.bind(arg, index);
       body.bind(code.getArguments().back(), body.dim0());
-      body.prefetch(code);
+      body.prefetch(code, /*leastElements=*/1 << 16);
     }
   }
 

@@ -74,8 +74,9 @@ public:
   /// Emits the operations of the block but its terminator.
   void emit(mlir::Block &block);
   void emit(mlir::Operation &op);
-  /// Asks for the cache lines that the block would load, as far as its indices alone say which.
-  void prefetch(mlir::Block &block);
+  /// Asks for the cache lines that the block would load from views of at least that many elements, as far as its
+  /// indices alone say which.
+  void prefetch(mlir::Block &block, int64_t leastElements);
   /// The value in all lanes (a scalar when the width is 0).
   Value lanes(Value v);
   /// The value as a scalar; only for values that all lanes share.

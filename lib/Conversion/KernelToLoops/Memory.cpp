@@ -226,8 +226,7 @@ void BodyEmitter::emitLoad(LoadOp op) {
   define(op.getResult(), loaded, true);
 }
 
-void BodyEmitter::prefetch(Block &block) {
-  constexpr int64_t leastElements = 1 << 16; // less lies in the cache anyway
+void BodyEmitter::prefetch(Block &block, int64_t leastElements) {
   for (LoadOp op : block.getOps<LoadOp>()) {
     auto type = dyn_cast<MemRefType>(op.getSource().getType());
     bool known = llvm::none_of(op.getIndices(), [&](Value index) {
