@@ -37,10 +37,14 @@ static PostOp plain(StringRef kind, double alpha = 0, double beta = 0) {
   return {kind, alpha, beta, Value(), false};
 }
 
-/// Zeros as bounds have a sign: max(-0, 0) is 0, as of relu; the others no library does.
+/// Zeros as bounds have a sign: max(-0, 0) is 0, as of relu; the others no library does, nor bounds that are NaN. A
+/// linear step without a shift keeps the sign of zero, so that a shift by +0, which does not, is no such step.
 static std::optional<PostOp> scalarPostOp(graph::BinaryKind kind, double value) {
   constexpr double all = std::numeric_limits<float>::infinity();
   bool bounds = kind == graph::BinaryKind::Max || kind == graph::BinaryKind::Min;
+  if ((bounds && std::isnan(value)) ||
+      (kind == graph::BinaryKind::Add && value == 0 && !std::signbit(value)))
+    return std::nullopt;
   if (bounds && value == 0) {
     if (kind == graph::BinaryKind::Max && !std::signbit(value))
       return plain("relu");

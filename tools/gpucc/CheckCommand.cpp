@@ -41,7 +41,7 @@ int expectedOutputs(CheckArguments &a, const std::vector<gpucc_rt::Array> &input
     options.model = a.referenceModel;
   }
   Compilation reference(options, {progress});
-  if (int code = reference.runTo(Phase::Graph))
+  if (int code = reference.convert())
     return code;
   progress("reference evaluator");
   std::map<std::string, HostTensor> arguments;

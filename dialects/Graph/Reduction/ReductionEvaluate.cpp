@@ -40,7 +40,9 @@ LogicalResult ReduceOp::evaluate(ArrayRef<HostTensor> operands,
   HostTensor &y = results[0];
   ReductionKind kind = getKind();
   if (isFloat(x.dtype())) {
-    std::vector<double> out(y.numElements(), identityFloat(kind));
+    // A sum begins with -0, which changes no summand; that of nothing is 0.
+    bool ofNothing = kind == ReductionKind::Sum && x.numElements() == 0;
+    std::vector<double> out(y.numElements(), ofNothing ? 0.0 : identityFloat(kind));
     reduceInto(toDoubles(x), out, x.shape(), getDims(),
                [kind](double a, double b) { return combineFloat(kind, a, b); });
     fromDoubles(out, y);

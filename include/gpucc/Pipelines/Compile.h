@@ -48,6 +48,9 @@ public:
 
   /// Imports the model and runs every phase up to `phase`.
   int runTo(Phase phase);
+  /// Imports the model and writes it down in graph ops, before any pass has seen it: what `evaluate` of it gives is the
+  /// authority for everything behind. No phase follows.
+  int convert();
   /// The module as text, large constants elided.
   std::string print() const;
   /// Compiles kernels and writes the plan; after runTo(Phase::Plan).
@@ -64,7 +67,7 @@ public:
   const std::string &layout() const;
 
   /// Evaluates @main (or `function`) with the reference evaluator; arguments by name. Results by
-  /// name. Only at Phase::Graph to Phase::Fuse.
+  /// name. Only after convert() or at Phase::Graph to Phase::Fuse.
   int evaluate(const std::map<std::string, HostTensor> &arguments,
                std::map<std::string, HostTensor> &results, const std::string &function = "main");
 

@@ -372,10 +372,19 @@ Value PointEmitter::computeSymbol(const DynamicIndex &index, OpBuilder &b) {
     Value low = arith::MaxSIOp::create(b, location, v, constant(0));
     return arith::MinSIOp::create(b, location, low, constant(index.limit - 1));
   };
+  // An index may be narrower than i64: what lies far outside is brought near before it is cut.
   auto toIndex = [&](Value v) -> Value {
-    return v.getType().isIndex()
-               ? v
-               : Value(arith::IndexCastOp::create(b, location, b.getIndexType(), v));
+    if (v.getType().isIndex())
+      return v;
+    if (auto wide = dyn_cast<IntegerType>(v.getType()); wide && wide.getWidth() > 32) {
+      int64_t reach = index.limit + std::abs(index.start);
+      auto bound = [&](int64_t c) -> Value {
+        return arith::ConstantOp::create(b, location, b.getIntegerAttr(wide, c));
+      };
+      v = arith::MaxSIOp::create(b, location, v, bound(-reach));
+      v = arith::MinSIOp::create(b, location, v, bound(reach));
+    }
+    return arith::IndexCastOp::create(b, location, b.getIndexType(), v);
   };
   switch (index.kind) {
   case DynamicIndex::Gather: {

@@ -182,9 +182,9 @@ LogicalResult emitConvolution(ThreadKernel &k, ConvolutionOp op, func::FuncOp fu
   call.arguments = shape + ", " + tile.text() + ", " + std::to_string(call.columns);
   call.operands = {imageOperandText(op.getLhs(), "$0", flat),
                    imageOperandText(op.getRhs(), "$1", flat)};
-  call.parameters = {"i0", "i1", "i2", "i3"};
+  call.parameters = {"in", "ic", "iy", "ix"}; // no digits: the printer's own names have them
   if (flat)
-    call.parameters = {"i0", "i1", "", "i3"};
+    call.parameters = {"in", "ic", "", "ix"};
   call.views = {op.getLhs(), op.getRhs()};
   llvm::copy(tile.grid(problem), call.grid);
   call.block = tile.threads();

@@ -314,6 +314,14 @@ int Compilation::runTo(Phase phase) {
   return code;
 }
 
+int Compilation::convert() {
+  if (std::string problem = checkOptions(state->options); !problem.empty()) {
+    emitError(UnknownLoc::get(state->context.get())) << problem;
+    return 2;
+  }
+  return state->load(Phase::Graph);
+}
+
 std::string Compilation::State::explanation() const {
   if (recomputation.empty())
     return layout.explanation;

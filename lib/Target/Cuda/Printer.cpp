@@ -39,20 +39,15 @@ static llvm::DenseSet<Value> writtenViews(func::FuncOp function) {
   return written;
 }
 
-/// Words that a parameter may not be called.
-static bool isTaken(StringRef name) {
-  return name.starts_with("gk_") || name.starts_with("__") ||
-         llvm::StringSwitch<bool>(name)
-             .Cases(
-                 {"float", "double", "int", "bool", "void", "const", "for", "if", "else", "return"},
-                 true)
-             .Cases(
-                 {"template", "class", "struct", "new", "delete", "this", "auto", "char", "short"},
-                 true)
-             .Cases({"long", "signed", "unsigned", "static", "using", "namespace", "operator"},
-                    true)
-             .Cases({"b", "i", "j", "h", "d", "s", "n", "c", "w", "r", "k", "acc"}, true)
-             .Default(false);
+/// The model's name of a view with an underscore behind it, which no word of C++, no macro and no name that the printer
+/// or a skeleton makes has; numbered when another view of the kernel has it.
+static std::string viewIdentifier(func::FuncOp function, BlockArgument arg, llvm::StringSet<> &used) {
+  auto viewName = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), viewNameAttr);
+  std::string stem = viewName ? toIdentifier(viewName.getValue()) : "view";
+  std::string name = stem + "_";
+  for (int n = 2; !used.insert(name).second; ++n)
+    name = stem + "_" + std::to_string(n) + "_";
+  return name;
 }
 
 LogicalResult Printer::print(func::FuncOp function) {
@@ -70,14 +65,9 @@ LogicalResult Printer::print(func::FuncOp function) {
   llvm::DenseSet<Value> written = writtenViews(function);
   llvm::StringSet<> used;
   llvm::interleaveComma(function.getArguments(), os, [&](BlockArgument arg) {
-    auto viewName = function.getArgAttrOfType<StringAttr>(arg.getArgNumber(), viewNameAttr);
-    std::string n = viewName ? toIdentifier(viewName.getValue()) : "";
-    if (n.empty() || isTaken(n) || !used.insert(n).second)
-      n = "p" + std::to_string(arg.getArgNumber());
-    used.insert(n);
-    names[arg] = n;
+    names[arg] = viewIdentifier(function, arg, used);
     os << (written.contains(arg) ? "" : "const ")
-       << type(cast<MemRefType>(arg.getType()).getElementType()) << " *" << n;
+       << type(cast<MemRefType>(arg.getType()).getElementType()) << " *" << names[arg];
   });
   os << ") {\n";
   for (Operation &op : function.getBody().front())

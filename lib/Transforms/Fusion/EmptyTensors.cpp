@@ -79,5 +79,8 @@ unsigned fusion::foldEmptyTensors(func::FuncOp function) {
     op.erase();
     ++count;
   }
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
+    if (count && isOpTriviallyDead(&op)) // what only emptied ops read
+      op.erase();
   return count;
 }

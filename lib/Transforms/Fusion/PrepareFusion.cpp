@@ -33,6 +33,7 @@ struct PrepareFusionPass : gpucc::impl::PrepareFusionBase<PrepareFusionPass> {
       return;
     numEmpty += foldEmptyTensors(function);
     numExpanded += expandComposites(function, *policy);
+    numEmpty += foldEmptyTensors(function); // parts of a composite with several results
     numChannelsLast += putChannelsLast(function, *policy);
     numFoldedTransposes += foldTransposesIntoContracts(function);
     normalizeContracts(function);

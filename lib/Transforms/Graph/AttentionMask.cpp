@@ -43,30 +43,83 @@ static void inspect(const HostTensor &mask, ArrayRef<int64_t> scores, Read read,
   }
 }
 
-/// Finite whatever the inputs, as long as integer inputs are masks of 0 and 1.
-static bool finiteFromIntegers(Value value, unsigned depth = 0) {
-  Operation *op = value.getDefiningOp();
-  if (!op || depth > 32)
-    return false;
-  if (auto constant = dyn_cast<ConstantOp>(op)) {
-    auto tensor = toHostTensor(constant.getValue());
-    for (int64_t i = 0; tensor && i < tensor->numElements(); ++i)
-      if (!std::isfinite(tensor->getFloat(i)))
-        return false;
-    return tensor.has_value();
+namespace {
+/// What a value lies between.
+struct Bounds {
+  double low, high;
+};
+} // namespace
+
+static std::optional<Bounds> rangeFromIntegers(Value value, unsigned depth = 0);
+
+static std::optional<Bounds> rangeOfConstant(ConstantOp constant) {
+  auto tensor = toHostTensor(constant.getValue());
+  if (!tensor || tensor->numElements() == 0)
+    return std::nullopt;
+  Bounds range{tensor->getFloat(0), tensor->getFloat(0)};
+  for (int64_t i = 0; i < tensor->numElements(); ++i) {
+    double number = tensor->getFloat(i);
+    if (!std::isfinite(number))
+      return std::nullopt;
+    range = {std::min(range.low, number), std::max(range.high, number)};
   }
-  if (auto convert = dyn_cast<ConvertOp>(op))
-    return isa<IntegerType>(typeOf(convert.getX()).getElementType()) ||
-           finiteFromIntegers(convert.getX(), depth + 1);
-  if (auto select = dyn_cast<SelectOp>(op))
-    return finiteFromIntegers(select.getOnTrue(), depth + 1) &&
-           finiteFromIntegers(select.getOnFalse(), depth + 1);
-  if (auto binary = dyn_cast<BinaryOp>(op))
-    return binary.getKind() != BinaryKind::Div && binary.getKind() != BinaryKind::Pow &&
-           finiteFromIntegers(binary.getLhs(), depth + 1) &&
-           finiteFromIntegers(binary.getRhs(), depth + 1);
-  return isa<ReshapeOp, BroadcastOp, TransposeOp, SliceOp>(op) &&
-         finiteFromIntegers(op->getOperand(0), depth + 1);
+  return range;
+}
+
+static std::optional<Bounds> rangeOfBinary(BinaryKind kind, const Bounds &a, const Bounds &b) {
+  switch (kind) {
+  case BinaryKind::Add:
+    return Bounds{a.low + b.low, a.high + b.high};
+  case BinaryKind::Sub:
+    return Bounds{a.low - b.high, a.high - b.low};
+  case BinaryKind::Mul: {
+    auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+    return Bounds{low, high};
+  }
+  case BinaryKind::Max:
+    return Bounds{std::max(a.low, b.low), std::max(a.high, b.high)};
+  case BinaryKind::Min:
+    return Bounds{std::min(a.low, b.low), std::min(a.high, b.high)};
+  default:
+    return std::nullopt;
+  }
+}
+
+/// By what makes the value, not yet by what its type holds.
+static std::optional<Bounds> exactRange(Operation *op, unsigned depth) {
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return rangeOfConstant(constant);
+  if (auto convert = dyn_cast<ConvertOp>(op)) {
+    if (isa<IntegerType>(typeOf(convert.getX()).getElementType()))
+      return Bounds{0, 1};
+    return rangeFromIntegers(convert.getX(), depth + 1);
+  }
+  if (auto select = dyn_cast<SelectOp>(op)) {
+    auto a = rangeFromIntegers(select.getOnTrue(), depth + 1);
+    auto b = rangeFromIntegers(select.getOnFalse(), depth + 1);
+    return a && b ? std::optional(Bounds{std::min(a->low, b->low), std::max(a->high, b->high)})
+                  : std::nullopt;
+  }
+  if (auto binary = dyn_cast<BinaryOp>(op)) {
+    auto a = rangeFromIntegers(binary.getLhs(), depth + 1);
+    auto b = rangeFromIntegers(binary.getRhs(), depth + 1);
+    return a && b ? rangeOfBinary(binary.getKind(), *a, *b) : std::nullopt;
+  }
+  if (isa<ReshapeOp, BroadcastOp, TransposeOp, SliceOp>(op))
+    return rangeFromIntegers(op->getOperand(0), depth + 1);
+  return std::nullopt;
+}
+
+/// What the value lies between whatever the inputs, as long as integer inputs are masks of 0 and 1; nothing when it may
+/// be infinite or NaN. Two masks of -3.4e38 added are -inf.
+static std::optional<Bounds> rangeFromIntegers(Value value, unsigned depth) {
+  Operation *op = value.getDefiningOp();
+  auto type = dyn_cast<FloatType>(typeOf(value).getElementType());
+  if (!op || !type || depth > 32)
+    return std::nullopt;
+  std::optional<Bounds> range = exactRange(op, depth);
+  double most = APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
+  return range && -most <= range->low && range->high <= most ? range : std::nullopt;
 }
 
 bool AttentionMask::resolveSelect(ArrayRef<int64_t> scores, std::string &why) {
@@ -124,7 +177,7 @@ bool AttentionMask::resolveBias(ArrayRef<int64_t> scores, std::string &why) {
       bias = {};
     return true;
   }
-  if (finiteFromIntegers(bias))
+  if (rangeFromIntegers(bias))
     return true;
   why = "the mask is computed from floats and may hide a whole row, where softmax gives NaN";
   return false;

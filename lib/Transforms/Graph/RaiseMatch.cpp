@@ -81,6 +81,13 @@ BinaryOp graph_passes::binary(Value v, BinaryKind kind) {
   return op && op.getKind() == kind ? op : BinaryOp();
 }
 
+double graph_passes::roundedTo(FloatType type, double value) {
+  APFloat number(value);
+  bool loses;
+  number.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &loses);
+  return number.convertToDouble();
+}
+
 bool graph_passes::near(double a, double b, Type type) {
   unsigned width = type.getIntOrFloatBitWidth();
   double tolerance = width >= 32 ? 2e-6 : type.isBF16() ? 8e-3 : 1e-3;

@@ -72,6 +72,8 @@ inline int64_t rankOf(mlir::Value v) { return typeOf(v).getRank(); }
 /// The op that defines `v`, when it is a unary (binary) of that kind.
 graph::UnaryOp unary(mlir::Value v, graph::UnaryKind kind);
 graph::BinaryOp binary(mlir::Value v, graph::BinaryKind kind);
+/// The number as an element of that type holds it.
+double roundedTo(mlir::FloatType type, double value);
 /// |a - b| small against the precision of `type`.
 bool near(double a, double b, mlir::Type type);
 

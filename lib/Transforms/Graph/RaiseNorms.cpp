@@ -47,7 +47,8 @@ static bool isMean(View view, Value of, Dims &dims, Match &match) {
   double count = 1;
   for (int64_t d : dims)
     count *= typeOf(of).getDimSize(d);
-  return near(op.getKind() == BinaryKind::Div ? *c : 1 / *c, count, typeOf(of).getElementType());
+  auto type = cast<FloatType>(typeOf(of).getElementType());
+  return *c == roundedTo(type, op.getKind() == BinaryKind::Div ? count : 1 / count);
 }
 
 /// The view is 1 / root or root (`inverse` says which) of mean(of * of) + epsilon.
@@ -71,12 +72,11 @@ static bool isRoot(View view, bool inverse, Value of, Dims &dims, double &epsilo
     }
   }
   if (!inverse) {
-    if (auto root = unary(view.source, UnaryKind::Sqrt)) {
-      match.add(root);
-      view = peelFurther(view, root.getX(), &match);
-    } else if (!binary(view.source, BinaryKind::Add)) {
+    auto root = unary(view.source, UnaryKind::Sqrt);
+    if (!root)
       return false;
-    }
+    match.add(root);
+    view = peelFurther(view, root.getX(), &match);
   }
   auto add = binary(view.source, BinaryKind::Add);
   if (!add)

@@ -127,10 +127,10 @@ struct JoinSlices : OpRewritePattern<SliceOp> {
     if (!inner || !inner.getOffsets().empty() || !op.getOffsets().empty())
       return failure();
     Dims start, strides;
-    for (auto [s0, t0, s1, t1] :
-         llvm::zip(inner.getStart(), inner.getStrides(), op.getStart(), op.getStrides())) {
+    for (auto [s0, t0, s1, t1, size] : llvm::zip(inner.getStart(), inner.getStrides(), op.getStart(),
+                                                 op.getStrides(), op.getSizes())) {
       start.push_back(s0 + s1 * t0);
-      strides.push_back(t0 * t1);
+      strides.push_back(size == 1 ? 1 : t0 * t1); // a stride that nothing steps by may be any number
     }
     if (typeOf(op.getResult()).getNumElements() == 0)
       return failure();

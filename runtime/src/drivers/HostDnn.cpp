@@ -174,7 +174,8 @@ void DnnMaker::appendPostOp(const plan::PostOp &op, dnnl::post_ops &ops) {
   case plan::PostOpKind::clip:
     return eltwise(Algorithm::eltwise_clip, op.alpha(), op.beta());
   case plan::PostOpKind::linear:
-    return eltwise(Algorithm::eltwise_linear, op.alpha(), op.beta());
+    // A shift of -0 changes nothing, one of 0 makes zeros positive.
+    return eltwise(Algorithm::eltwise_linear, op.alpha(), op.beta() == 0 ? -0.f : op.beta());
   }
 }
 

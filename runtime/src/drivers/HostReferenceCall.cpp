@@ -263,7 +263,7 @@ private:
         value = std::min(std::max(value, alpha), beta);
         break;
       case plan::PostOpKind::linear:
-        value = alpha * value + beta;
+        value = alpha * value + (beta == 0 ? -0.0 : beta);
         break;
       }
     }

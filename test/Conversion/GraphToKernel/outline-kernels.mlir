@@ -139,8 +139,13 @@ func.func @pad(%x: tensor<8xf32>) -> tensor<10xf32> {
 // -----
 // CHECK-LABEL: kernel.func @gather_0(
 // CHECK-SAME: %[[D:.*]]: memref<1000x16xf32>, %[[I:.*]]: memref<4xi64>
+// What lies far outside is brought near before the index may lose its upper bits.
 // CHECK: %[[K:.*]] = kernel.load %[[I]]
-// CHECK: arith.index_cast %[[K]]
+// CHECK: %[[LOW:.*]] = arith.constant -1000 : i64
+// CHECK: %[[L:.*]] = arith.maxsi %[[K]], %[[LOW]] : i64
+// CHECK: %[[HIGH:.*]] = arith.constant 1000 : i64
+// CHECK: %[[N:.*]] = arith.minsi %[[L]], %[[HIGH]] : i64
+// CHECK: arith.index_cast %[[N]]
 // CHECK: arith.minsi
 // CHECK: kernel.load %[[D]][
 func.func @gather(%d: tensor<1000x16xf32>, %i: tensor<4xi64>) -> tensor<4x16xf32> {

@@ -110,9 +110,9 @@ func.func @main(%x: tensor<1x3x4x2xf32> {base.name = "x", base.kind = "input"},
 
 // -----
 
-// A factor and a shift behind one another are one post-op: 2 (3 x + 4) + 5.
+// A factor and the shift behind it are one post-op; two of these, which may overflow or round between, are not.
 // CHECK-LABEL: sched.program @stage0
-// CHECK: post_ops = [{alpha = 6.000000e+00 : f64, beta = 1.300000e+01 : f64, kind = "linear"}]
+// CHECK: post_ops = [{alpha = 3.000000e+00 : f64, beta = 4.000000e+00 : f64, kind = "linear"}, {alpha = 2.000000e+00 : f64, beta = 5.000000e+00 : f64, kind = "linear"}]
 func.func @main(%x: tensor<1x3x4x2xf32> {base.name = "x", base.kind = "input"},
                 %w: tensor<2x2x1x1xf32> {base.name = "w", base.kind = "input"})
     -> (tensor<1x3x4x2xf32> {base.name = "y", base.kind = "output"}) {

@@ -2,14 +2,14 @@
 
 // CHECK: // grid (8, 1, 1) block (256, 1, 1)
 // CHECK-NEXT: #include "gk.cuh"
-// CHECK-NEXT: extern "C" __global__ void __launch_bounds__(256) softmax(const float *logits, float *p1) {
-// CHECK: gk_vec<float, 4> [[V:v.*]] = gk_load<float, 4>(logits + {{.*}});
+// CHECK-NEXT: extern "C" __global__ void __launch_bounds__(256) softmax(const float *logits_, float *view_) {
+// CHECK: gk_vec<float, 4> [[V:v.*]] = gk_load<float, 4>(logits_ + {{.*}});
 // CHECK: gk_store([[T:t.*]], [[V]]);
 // CHECK: float [[MAX:v.*]] = gk_reduce<gk_maxnum, 256, 1>({{t.*}});
 // CHECK: fmaf(
 // CHECK: float [[SUM:v.*]] = gk_reduce<gk_add, 256, 1>({{t.*}});
 // CHECK: / [[SUM]];
-// CHECK: gk_store(p1 + {{.*}}
+// CHECK: gk_store(view_ + {{.*}}
 kernel.func @softmax(%x: memref<8x1024xf32> {kernel.name = "logits"}, %y: memref<8x1024xf32>) {
   kernel.program (%r) in (8) {
     %t, %m = kernel.loop (%c) in (1024) -> (keep tensor<1024xf32>, maxnum f32) {
@@ -31,12 +31,12 @@ kernel.func @softmax(%x: memref<8x1024xf32> {kernel.name = "logits"}, %y: memref
 }
 
 // CHECK: #include "gemm_mma.cuh"
-// CHECK-NEXT: extern "C" __global__ void __launch_bounds__({{[0-9]+}}, 1) dense(const gk_bf16 *p0, const gk_bf16 *dense_weight, const float *p2, gk_bf16 *p3) {
-// CHECK: const auto [[A:a.*]] = gk_direct<gk_bf16, 0, 64, 1, 16>{p0};
-// CHECK: const auto [[B:a.*]] = gk_direct<gk_bf16, 0, 64, 1, 16>{dense_weight};
+// CHECK-NEXT: extern "C" __global__ void __launch_bounds__({{[0-9]+}}, 1) dense(const gk_bf16 *view_, const gk_bf16 *dense_weight_, const float *view_2_, gk_bf16 *view_3_) {
+// CHECK: const auto [[A:a.*]] = gk_direct<gk_bf16, 0, 64, 1, 16>{view_};
+// CHECK: const auto [[B:a.*]] = gk_direct<gk_bf16, 0, 64, 1, 16>{dense_weight_};
 // CHECK: gk_gemm_mma<gk_bf16, 128, 192, 64, {{.*}}, 8>([[A]], [[B]], [&](float (&acc)[8], gk_i64 b, int i, int j) {
 // CHECK: gk_to_bf16(
-// CHECK: gk_store(p3 + {{.*}}
+// CHECK: gk_store(view_3_ + {{.*}}
 // CHECK: });
 kernel.func @dense(%x: memref<128x64xbf16>, %w: memref<192x64xbf16> {kernel.name = "dense.weight"}, %bias: memref<192xf32>, %y: memref<128x192xbf16>) {
   kernel.contract %x, %w extents [1, 128, 192, 64] maps affine_map<(b, i, k) -> (i, k)>, affine_map<(b, k, j) -> (j, k)>
@@ -54,7 +54,7 @@ kernel.func @dense(%x: memref<128x64xbf16>, %w: memref<192x64xbf16> {kernel.name
 // CHECK: static constexpr gk_i64 row = 48, k = 1;
 // CHECK: static constexpr int alignment = 16;
 // CHECK: const float *base(gk_i64 b) const { return p + {{.*}}(b / 3){{.*}}; }
-// CHECK: scores_lhs{p0};
+// CHECK: scores_lhs{view_};
 kernel.func @scores(%q: memref<2x20x48xf32>, %k: memref<2x20x48xf32>, %y: memref<6x20x20xf32>) {
   kernel.contract %q, %k extents [6, 20, 20, 16] maps affine_map<(b, i, k) -> (b floordiv 3, i, (b mod 3) * 16 + k)>,
       affine_map<(b, k, j) -> (b floordiv 3, j, (b mod 3) * 16 + k)> : memref<2x20x48xf32>, memref<2x20x48xf32> epilogue {

@@ -280,3 +280,36 @@ func.func @sum_of_softmax(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   %f = graph.unary floor %s : (tensor<4xf32>) -> tensor<4xf32>
   return %f : tensor<4xf32>
 }
+
+// A quotient without a root is another function.
+// CHECK-LABEL: @no_root
+// CHECK-NOT: graph.rms_norm
+// CHECK: return
+func.func @no_root(%x: tensor<2x3x8xf32>) -> tensor<2x3x8xf32> {
+  %cnt = graph.constant dense<8.0> : tensor<2x3xf32>
+  %q = graph.binary mul %x, %x : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  %s = graph.reduce sum %q {dims = array<i64: 2>} : (tensor<2x3x8xf32>) -> tensor<2x3xf32>
+  %m = graph.binary div %s, %cnt : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %eps = graph.constant dense<1.0e-5> : tensor<2x3xf32>
+  %v = graph.binary add %m, %eps : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %vb = graph.broadcast %v {shape = array<i64: 2, 3, 8>, dims = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x3x8xf32>
+  %n = graph.binary div %x, %vb : (tensor<2x3x8xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
+  return %n : tensor<2x3x8xf32>
+}
+
+// Divided by one less than the count: in bf16 the two numbers are neighbours, and not the same.
+// CHECK-LABEL: @unbiased
+// CHECK-NOT: graph.rms_norm
+// CHECK: return
+func.func @unbiased(%x: tensor<2x128xbf16>) -> tensor<2x128xbf16> {
+  %cnt = graph.constant dense<127.0> : tensor<2xbf16>
+  %q = graph.binary mul %x, %x : (tensor<2x128xbf16>, tensor<2x128xbf16>) -> tensor<2x128xbf16>
+  %s = graph.reduce sum %q {dims = array<i64: 1>} : (tensor<2x128xbf16>) -> tensor<2xbf16>
+  %m = graph.binary div %s, %cnt : (tensor<2xbf16>, tensor<2xbf16>) -> tensor<2xbf16>
+  %eps = graph.constant dense<1.0e-5> : tensor<2xbf16>
+  %v = graph.binary add %m, %eps : (tensor<2xbf16>, tensor<2xbf16>) -> tensor<2xbf16>
+  %r = graph.unary sqrt %v : (tensor<2xbf16>) -> tensor<2xbf16>
+  %rb = graph.broadcast %r {shape = array<i64: 2, 128>, dims = array<i64: 0>} : (tensor<2xbf16>) -> tensor<2x128xbf16>
+  %n = graph.binary div %x, %rb : (tensor<2x128xbf16>, tensor<2x128xbf16>) -> tensor<2x128xbf16>
+  return %n : tensor<2x128xbf16>
+}

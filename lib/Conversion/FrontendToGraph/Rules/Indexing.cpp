@@ -21,11 +21,22 @@ static Value wrapped(Node &n, Value index, int64_t size) {
   return n.g.select(negative, n.g.binary(BinaryKind::Add, index, double(size)), index);
 }
 
+/// An index into a dimension without elements is wrong, but there may be no index.
+static LogicalResult yieldGather(Node &n, Value data, Value indices, int64_t dim) {
+  Dims shape = shapeOf(data), inner(shape.begin() + dim + 1, shape.end());
+  shape.resize(dim);
+  llvm::append_range(shape, shapeOf(indices));
+  llvm::append_range(shape, inner);
+  if (elementsOf(shape) == 0)
+    return n.yield(n.g.splat(RankedTensorType::get(shape, elementOf(data)), 0));
+  return n.yield(n.g.gather(data, indices, dim));
+}
+
 static LogicalResult gather(Node &n) {
   auto dim = n.dimension(n.getInt("axis", 0), n.rank(0));
   if (!dim)
     return failure();
-  return n.yield(n.g.gather(n[0], n[1], *dim));
+  return yieldGather(n, n[0], n[1], *dim);
 }
 
 static Dims stridesOf(ArrayRef<int64_t> shape) {
@@ -63,7 +74,7 @@ static LogicalResult gatherElements(Node &n) {
   Value linear = elementIndex(n, data, n[1], *dim);
   if (n.g.failed())
     return failure();
-  return n.yield(n.g.gather(n.g.reshape(n[0], {elementsOf(data)}), linear, 0));
+  return yieldGather(n, n.g.reshape(n[0], {elementsOf(data)}), linear, 0);
 }
 
 /// Reduction attribute; false (after an error) when it is unknown.
@@ -160,7 +171,7 @@ static LogicalResult gatherNd(Node &n) {
   ArrayRef<int64_t> all(data);
   Dims rows = {elementsOf(all.take_front(batch + depth))};
   llvm::append_range(rows, all.drop_front(batch + depth));
-  return n.yield(n.g.gather(n.g.reshape(n[0], rows), linear, 0));
+  return yieldGather(n, n.g.reshape(n[0], rows), linear, 0);
 }
 
 static LogicalResult scatterNd(Node &n) {

@@ -76,7 +76,8 @@ struct Stretch {
 };
 } // namespace
 
-/// NumPy's rules: negative bounds count from the end, then are clamped.
+/// Negative bounds count from the end, then are clamped: with a positive step to [0, dim], with a negative one `start`
+/// to [0, dim - 1] and `end` to [-1, dim - 1] (ONNX, Slice; NumPy lets such a start end before the first element).
 static Stretch sliceRange(int64_t start, int64_t end, int64_t step, int64_t dim) {
   auto wrap = [&](int64_t v) { return v < 0 ? std::max<int64_t>(v, -dim - 1) + dim : v; };
   if (step > 0) {
@@ -84,7 +85,9 @@ static Stretch sliceRange(int64_t start, int64_t end, int64_t step, int64_t dim)
     end = std::clamp<int64_t>(wrap(end), 0, dim);
     return {start, start < end ? (end - start - 1) / step + 1 : 0, step};
   }
-  start = std::clamp<int64_t>(wrap(start), -1, dim - 1);
+  if (dim == 0)
+    return {0, 0, step};
+  start = std::clamp<int64_t>(wrap(start), 0, dim - 1);
   end = std::clamp<int64_t>(wrap(end), -1, dim - 1);
   uint64_t stride = -static_cast<uint64_t>(step); // also for the least integer
   return {start, start > end ? static_cast<int64_t>((start - end - 1) / stride) + 1 : 0, step};
