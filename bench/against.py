@@ -34,7 +34,6 @@ class Fixed:
     path: str
     inputs: list
     outputs: list
-    entry: str
 
 
 def fix(case, folder):
@@ -59,9 +58,7 @@ def fix(case, folder):
             set_shape(value, result.shape)
         del model.graph.value_info[:]  # they name the symbolic dimensions
         onnx.save(onnx.shape_inference.infer_shapes(model, data_prop=True), str(path))
-    name = onnx.load(str(path), load_external_data=False).graph.name
-    return Fixed(key, str(path), [i.name for i in session.get_inputs()], [o.name for o in session.get_outputs()],
-                 "".join(c if c.isalnum() else "_" for c in name) or "main")
+    return Fixed(key, str(path), [i.name for i in session.get_inputs()], [o.name for o in session.get_outputs()])
 
 
 def set_shape(value, shape):

@@ -125,11 +125,11 @@ class Iree:
         version = importlib.metadata.version("iree-base-compiler")
         driver = "local-sync" if threads == 1 else "local-task"
         if threads > 1:
-            runtime.flags.parse_flags(f"--task_topology_group_count={threads}")
+            runtime.flags.parse_flags(f"--task_topology_group_count={threads}", "--task_worker_stack_size=4194304")
         config = runtime.Config(driver)
-        loaded = runtime.load_vm_module(runtime.VmModule.mmap(config.vm_instance, str(module)), config)
-        entry = case.entry
-        self.function = getattr(loaded, entry) if hasattr(loaded, entry) else loaded[entry]
+        mapped = runtime.VmModule.mmap(config.vm_instance, str(module))
+        entry = next(n for n in mapped.function_names if not n.endswith("$async") and not n.startswith("__"))
+        self.function = runtime.load_vm_module(mapped, config)[entry]
         self.case = case
         self.setting = f"{version}: llvm-cpu, -O3, data tiling, channels last, this CPU, {driver}"
 
