@@ -113,6 +113,11 @@ AFTER = {
     "where greatest": ([node("GatherND", ["x", "at"], ["v"]), node("ArgMax", ["v"], ["y"], axis=0)], [1], I64),
     "running sum": ([node("GatherND", ["x", "at"], ["v"]), node("CumSum", ["v", "zero0"], ["y"])], ["n"], np.float32),
     "softmax": ([node("GatherND", ["x", "at"], ["v"]), node("Softmax", ["v"], ["y"], axis=0)], ["n"], np.float32),
+    "expanded": ([node("GatherND", ["x", "at"], ["v"]), node("Unsqueeze", ["v", "one"], ["u"]), node("Expand", ["u", "four"], ["y"])],
+                 ["n", 4], np.float32),
+    "expanded in front": ([node("Expand", ["at", "two11"], ["y"])], [2, "n", 2], I64),
+    "repeated": ([node("Tile", ["at", "twice"], ["y"])], ["n", 4], I64),
+    "padded": ([node("Pad", ["at", "column"], ["y"])], ["n", 3], I64),
     "best": ([node("GatherND", ["x", "at"], ["v"]), node("TopK", ["v", "k"], ["y", "u"])], [2], np.float32),
     "least two": ([node("GatherND", ["x", "at"], ["v"]), node("TopK", ["v", "k"], ["y", "u"], largest=0)], [2], np.float32),
     "slopes": ([node("GatherND", ["x", "at"], ["v"]), node("PRelu", ["v", "two"], ["y"])], ["n"], np.float32),
@@ -142,7 +147,7 @@ def test_what_follows(gpucc, tmp_path, case, target):
                ("m", random.random((2, 3), np.float32)), ("b", random.random(3, np.float32)), ("axes", ints(0)),
                ("rows", ints(-1, 1, 2)), ("all", ints(-1)), ("last", np.array(-1, I64)), ("from", ints(1)),
                ("to", ints(9)), ("zero", ints(0)), ("zero0", np.array(0, I64)), ("more", ints([7, 8])),
-               ("k", ints(2)), ("zero1", np.array(0, I64)), ("image", random.random((4, 2, 8, 8), np.float32)),
+               ("four", ints(1, 4)), ("two11", ints(2, 1, 1)), ("twice", ints(1, 2)), ("column", ints(0, 1, 0, 0)), ("k", ints(2)), ("zero1", np.array(0, I64)), ("image", random.random((4, 2, 8, 8), np.float32)),
                ("ones", np.ones((4, 6), np.float32)), ("zerof", np.array(0, np.float32))]
     used = {name for n in nodes for name in n.input}
     path = model(tmp_path / "m.onnx", POSITIONS + nodes, [("x", [4, 6])], [("y", shape, dtype)],

@@ -380,7 +380,8 @@ VaryingRule frontend_to_graph::findVaryingRule(StringRef kind) {
     StringRef(pointwiseKinds).split(kinds, ' ');
     for (StringRef kind : kinds)
       rules[kind] = pointwise;
-    for (ArrayRef<VaryingEntry> entries : {varyingMovementRules(), varyingMathRules()})
+    for (ArrayRef<VaryingEntry> entries :
+         {varyingMovementRules(), varyingMathRules(), varyingExtentRules()})
       for (const VaryingEntry &entry : entries)
         rules[entry.kind] = entry.rule;
     return rules;

@@ -12,6 +12,7 @@ struct VaryingEntry {
 };
 ArrayRef<VaryingEntry> varyingMovementRules();
 ArrayRef<VaryingEntry> varyingMathRules();
+ArrayRef<VaryingEntry> varyingExtentRules();
 
 /// The size of operand 0; fails where another operand varies.
 LogicalResult onlyFirstVaries(Node &n, std::optional<Varying> &size);
