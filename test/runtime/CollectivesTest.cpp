@@ -5,6 +5,7 @@
 #include "comm/Reduce.h"
 #include "gpucc_rt/RankGroup.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <thread>
@@ -108,6 +109,40 @@ TEST(Threads, SendsDoNotBlock) {
   });
   for (Status &status : results)
     EXPECT_FALSE(status) << status.message();
+}
+
+/// A plan with tp=2 and pp=2, then one with dp=4, then the first again: communicator 0 has other
+/// members each time.
+TEST(Threads, PlansWithOtherGroupsShareAWorld) {
+  std::shared_ptr<World> world = createThreadsWorld(4, 10);
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 4; ++r)
+    threads.emplace_back([&, r] {
+      for (bool pairs : {true, false, true}) {
+        int first = pairs ? r / 2 * 2 : 0;
+        std::vector<int> members(pairs ? 2 : 4);
+        std::iota(members.begin(), members.end(), first);
+        std::unique_ptr<rt::Communicator> communicator;
+        ASSERT_OK(world->connect(r, {0, "all", members, r - first}, communicator));
+        float x = static_cast<float>(1 << r), sum = 0;
+        ASSERT_OK(complete(
+            *communicator, *world, r,
+            {Kind::all_reduce, plan::ReduceKind::sum, DType::f32, 1, &x, &sum, -1, -1, "sum"}));
+        EXPECT_EQ(sum, pairs ? static_cast<float>(3 << first) : 15.f);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+/// A rank whose prepare fails never connects; whoever comes later must not wait for it.
+TEST(Threads, AnAbortedWorldConnectsNobody) {
+  std::shared_ptr<World> world = createThreadsWorld(2, 10);
+  world->abort(1, "no such device");
+  std::unique_ptr<rt::Communicator> communicator;
+  for (int r : {0, 1})
+    EXPECT_ERROR(world->connect(r, {0, "all", {0, 1}, r}, communicator),
+                 "rank 1 failed: no such device");
 }
 
 TEST(Threads, WatchdogNamesOperationAndMissingRanks) {
@@ -221,6 +256,28 @@ TEST(RankGroup, StagesExchangeMicroBatches) {
     EXPECT_EQ(y[i], 2 * x[i] + 1);
     EXPECT_EQ(z[i], 3 * (2 * x[i] + 1));
   }
+}
+
+/// The error of the rank that failed, not that of the others, which fail because of it.
+TEST(RankGroup, AFailedPrepareIsTheGroupsError) {
+  TestPlan p = pipelinePlan();
+  const float four[4] = {1, 2, 3, 4};
+  p.useStage(1);
+  p.constant("weights", four, sizeof(four), DType::f32, {4}, 0, 0);
+  std::vector<char> bytes = p.file();
+  const auto at = std::search(bytes.begin(), bytes.end(), reinterpret_cast<const char *>(four),
+                              reinterpret_cast<const char *>(four + 4));
+  ASSERT_NE(at, bytes.end());
+  *at ^= 1;
+  gpucc_rt::Plan plan;
+  gpucc_rt::RankGroup group;
+  ASSERT_FALSE(gpucc_rt::Plan::fromMemory(bytes.data(), bytes.size(), ".", plan));
+  gpucc_rt::GroupOptions options;
+  options.verifyWeights = true;
+  gpucc_rt::Status status = group.open(plan, options);
+  ASSERT_TRUE(status);
+  EXPECT_NE(status.code(), GPUCC_RT_COMMUNICATION_ERROR) << status.message();
+  EXPECT_NE(status.message().find("weights"), std::string::npos) << status.message();
 }
 
 TEST(RankGroup, AHungStepIsAnErrorOnEveryRank) {

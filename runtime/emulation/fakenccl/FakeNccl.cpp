@@ -8,6 +8,8 @@
 //
 //   * all ranks issue the same operations of a communicator in the same order, with equal counts
 //     and types
+//   * a communicator is ready when all its ranks have come: a blocking one returns then, one that
+//     does not block is "in progress" until then, and after each call until it has been asked once
 //   * a send completes with its receive: two ranks that both send first, outside a group, hang here
 //     too, and are reported after `patienceSeconds`
 //
@@ -20,6 +22,7 @@
 #include "fakecuda/Control.h"
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -64,7 +67,8 @@ struct Message {
 };
 struct Group {
   std::mutex mutex;
-  size_t size = 0;
+  std::condition_variable changed;
+  size_t size = 0, joined = 0;
   bool aborted = false;
   std::map<uint64_t, Meeting> meetings; ///< by how many collectives the rank has run before
   std::map<std::pair<int, int>, std::deque<std::shared_ptr<Message>>> mail; ///< by (from, to)
@@ -80,6 +84,8 @@ struct CommState {
   std::shared_ptr<Group> group;
   int rank;
   uint64_t run = 0; ///< collectives that this rank has run
+  bool blocking = true;
+  bool pending = false; ///< a call was made that nobody has asked for yet
   int asyncError = success;
 };
 } // namespace
@@ -158,8 +164,10 @@ public:
       started = false;
     if (result == 0)
       declare();
-    if (result == 2)
+    if (result == 2) {
+      std::lock_guard lock(comm->group->mutex);
       comm->asyncError = remoteError;
+    }
     return result;
   }
 
@@ -275,11 +283,21 @@ thread_local int groupDepth = 0;
 thread_local std::vector<Pending> pending;
 
 int enqueue(Comm comm, Stream stream, std::vector<Call> calls) {
+  {
+    CommState &state = *comm->state;
+    std::lock_guard lock(state.group->mutex);
+    if (state.group->joined < state.group->size || state.pending) {
+      fprintf(stderr, "fake NCCL: %s before the call before it was done\n",
+              describe(calls[0], state.rank).c_str());
+      return invalidArgument;
+    }
+    state.pending = !state.blocking;
+  }
   auto *operation = new Operation(comm->state, std::move(calls));
   const int error = gpuccFakeCudaEnqueue(
       stream, comm->state.get(), [](void *p) { return static_cast<Operation *>(p)->step(); },
       operation, [](void *p) { delete static_cast<Operation *>(p); });
-  return error ? unhandledCudaError : success;
+  return error ? unhandledCudaError : comm->state->blocking ? success : inProgress;
 }
 
 int submit(Comm comm, Stream stream, Call call) {
@@ -306,20 +324,32 @@ FAKE(ncclGetUniqueId)(UniqueId *id) {
   snprintf(id->bytes, sizeof(id->bytes), "gpucc-fake-%u", next++);
   return success;
 }
-FAKE(ncclCommInitRank)(Comm *comm, int ranks, UniqueId id, int rank) {
-  if (ranks < 1 || rank < 0 || rank >= ranks)
+FAKE(ncclCommInitRankConfig)(Comm *comm, int ranks, UniqueId id, int rank, Config *config) {
+  if (ranks < 1 || rank < 0 || rank >= ranks || config->size != sizeof(Config) ||
+      config->magic != Config().magic)
     return invalidArgument;
-  std::lock_guard lock(groupsMutex);
-  std::shared_ptr<Group> &group =
-      groups[std::string(id.bytes, strnlen(id.bytes, sizeof(id.bytes)))];
-  if (!group) {
-    group = std::make_shared<Group>();
-    group->size = static_cast<size_t>(ranks);
+  std::shared_ptr<Group> group;
+  {
+    std::lock_guard lock(groupsMutex);
+    std::shared_ptr<Group> &entry =
+        groups[std::string(id.bytes, strnlen(id.bytes, sizeof(id.bytes)))];
+    if (!entry) {
+      entry = std::make_shared<Group>();
+      entry->size = static_cast<size_t>(ranks);
+    }
+    group = entry;
   }
-  if (group->size != static_cast<size_t>(ranks))
+  std::unique_lock lock(group->mutex);
+  if (group->size != static_cast<size_t>(ranks) || group->joined == group->size)
     return invalidUsage;
+  ++group->joined;
+  group->changed.notify_all();
   *comm = new CommObject{std::make_shared<CommState>(CommState{group, rank})};
-  return success;
+  (*comm)->state->blocking = config->blocking != 0;
+  if (!config->blocking)
+    return inProgress;
+  group->changed.wait(lock, [&] { return group->joined == group->size || group->aborted; });
+  return group->aborted ? remoteError : success;
 }
 FAKE(ncclCommDestroy)(Comm comm) {
   delete comm;
@@ -329,13 +359,21 @@ FAKE(ncclCommAbort)(Comm comm) {
   {
     std::lock_guard lock(comm->state->group->mutex);
     comm->state->group->aborted = true;
+    comm->state->group->changed.notify_all();
   }
   delete comm;
   gpuccFakeCudaProgress();
   return success;
 }
 FAKE(ncclCommGetAsyncError)(Comm comm, int *error) {
-  *error = comm->state->asyncError;
+  CommState &state = *comm->state;
+  std::lock_guard lock(state.group->mutex);
+  const bool waits = state.group->joined < state.group->size || state.pending;
+  state.pending = false;
+  *error = state.asyncError != success ? state.asyncError
+           : state.group->aborted      ? remoteError
+           : waits                     ? inProgress
+                                       : success;
   return success;
 }
 extern "C" __attribute__((visibility("default"))) const char *ncclGetErrorString(int error) {

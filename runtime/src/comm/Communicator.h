@@ -93,9 +93,9 @@ public:
   /// True when communicators work on device streams (nccl), false when they return requests.
   virtual bool onDevice() const = 0;
 
-  /// Makes the communicator of `rank`. May block until all members have called, so ranks prepare
-  /// concurrently. The n-th connect of a rank for one id belongs with the n-th of the others: a
-  /// world serves successive sessions.
+  /// Makes the communicator of `rank`. May block until all members have called, the watchdog or an
+  /// abort, so ranks prepare concurrently. The n-th connect of a member belongs with the n-th of the
+  /// others (Generations.h): a world serves successive sessions.
   virtual Status connect(int rank, const CommunicatorSpec &spec,
                          std::unique_ptr<Communicator> &communicator) = 0;
 

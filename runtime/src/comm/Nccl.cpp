@@ -10,12 +10,15 @@
 //
 // Failures: NCCL reports asynchronous errors per communicator; when one rank fails or a collective
 // hangs past the watchdog, each rank aborts its communicators and gets an error that names the
-// failed one.
+// failed one. Communicators do not block (ncclConfig_t::blocking = 0): a rank that failed before it
+// came to connect() would leave the others inside ncclCommInitRank for ever. Each call is polled
+// until NCCL has issued it.
 //
 //===----------------------------------------------------------------------===//
 #include "comm/NcclApi.h"
 
 #include "comm/Communicator.h"
+#include "comm/Generations.h"
 #include "core/DType.h"
 #include "drivers/CudaLibrary.h"
 
@@ -77,7 +80,7 @@ Status NcclLibrary::open(std::shared_ptr<NcclLibrary> &library) {
 #undef GPUCC_NCCL_FIND
   if (!missing.empty())
     return GPUCC_RT_FAIL(Code::unsupported, name, " lacks", missing,
-                         "; NCCL 2.7 or newer is needed");
+                         "; NCCL 2.14 or newer is needed");
   made->text = reinterpret_cast<const char *(*)(int)>(dlsym(handle, "ncclGetErrorString"));
   library = loaded = made;
   return {};
@@ -96,13 +99,13 @@ public:
   int index() const override { return spec.index; }
   Status start(const CollectiveCall &call, void *stream,
                std::unique_ptr<Request> &request) override;
-  Status groupBegin() override { return check(library->fn.ncclGroupStart(), "ncclGroupStart"); }
-  Status groupEnd() override { return check(library->fn.ncclGroupEnd(), "ncclGroupEnd"); }
 
 private:
   Status check(int result, const char *call) const {
     return library->check(result, concat(call, " on communicator '", spec.name, "'"));
   }
+  Status issue(const CollectiveCall &call, size_t bytes, int type, nccl::Stream stream);
+  template <typename Body> Status grouped(const Body &body);
   Status allToAll(const CollectiveCall &call, size_t bytes, nccl::Stream stream);
   Status permute(const CollectiveCall &call, size_t bytes, nccl::Stream stream);
 
@@ -126,15 +129,19 @@ public:
   Status waitForProgress(int rank, bool &timedOut) override;
   void abort(int rank, const std::string &reason) override;
   void forget(int rank, nccl::Comm comm);
+  /// Polls until NCCL has done what it was called for on `comm`.
+  Status settle(int rank, nccl::Comm comm);
 
 private:
   using Clock = std::chrono::steady_clock;
   struct RankState {
     std::vector<nccl::Comm> comms;
     Clock::time_point waitingSince, lastPoll;
-    bool aborted = false;
   };
   void abortComms(RankState &state);
+  Status aborted() const {
+    return GPUCC_RT_FAIL(Code::communication, "rank ", abortRank, " failed: ", abortReason);
+  }
 
   std::shared_ptr<NcclLibrary> library;
   int ranks;
@@ -143,35 +150,63 @@ private:
   std::vector<RankState> states;
   std::string abortReason;
   int abortRank = -1;
-  /// Per (communicator id, first member): one id per session, made by whoever comes first.
-  std::map<std::pair<uint32_t, int>, std::vector<nccl::UniqueId>> ids;
-  std::map<std::pair<uint32_t, int>, size_t> connects; ///< per (communicator id, rank)
+  Generations<nccl::UniqueId> ids; ///< made by whoever comes first
 };
 
 NcclCommunicator::~NcclCommunicator() { world->forget(rank, comm); }
 
 Status NcclWorld::connect(int rank, const CommunicatorSpec &spec,
                           std::unique_ptr<Communicator> &communicator) {
+  const std::string call =
+      concat("ncclCommInitRankConfig for communicator '", spec.name, "', rank ", rank);
   nccl::UniqueId id{};
   {
     std::lock_guard lock(mutex);
-    std::vector<nccl::UniqueId> &generations = ids[{spec.id, spec.members[0]}];
-    const size_t generation = connects[{spec.id, rank}]++;
-    while (generations.size() <= generation) {
-      generations.emplace_back();
-      GPUCC_RT_TRY(
-          library->check(library->fn.ncclGetUniqueId(&generations.back()), "ncclGetUniqueId"));
-    }
-    id = generations[generation];
+    if (!abortReason.empty())
+      return aborted();
+    GPUCC_RT_TRY(ids.join(spec, id, [&](nccl::UniqueId &made) {
+      return library->check(library->fn.ncclGetUniqueId(&made), "ncclGetUniqueId");
+    }));
   }
+  nccl::Config config;
+  config.blocking = 0;
   nccl::Comm comm = nullptr;
-  GPUCC_RT_TRY(library->check(
-      library->fn.ncclCommInitRank(&comm, static_cast<int>(spec.members.size()), id, spec.index),
-      concat("ncclCommInitRank for communicator '", spec.name, "', rank ", rank)));
+  Status status = library->check(
+      library->fn.ncclCommInitRankConfig(&comm, static_cast<int>(spec.members.size()), id,
+                                         spec.index, &config),
+      call);
+  if (!status)
+    status = settle(rank, comm).prefixed(call);
+  if (status) {
+    if (comm)
+      library->fn.ncclCommAbort(comm);
+    return status;
+  }
   std::lock_guard lock(mutex);
   states[rank].comms.push_back(comm);
   communicator = std::make_unique<NcclCommunicator>(library, shared_from_this(), comm, spec, rank);
   return {};
+}
+
+Status NcclWorld::settle(int rank, nccl::Comm comm) {
+  for (const Clock::time_point since = Clock::now();;) {
+    int state = nccl::success;
+    GPUCC_RT_TRY(library->check(library->fn.ncclCommGetAsyncError(comm, &state),
+                                "ncclCommGetAsyncError"));
+    if (state == nccl::success)
+      return {};
+    {
+      // When another rank failed first, its error says more than the call that it broke.
+      std::lock_guard lock(mutex);
+      if (!abortReason.empty() && rank != abortRank)
+        return aborted();
+    }
+    GPUCC_RT_TRY(library->check(state, "asynchronous error"));
+    if (Clock::now() - since > watchdog)
+      return GPUCC_RT_FAIL(Code::communication, "does not finish within ", watchdog.count(),
+                           " s; another rank may be gone");
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
 }
 
 void NcclWorld::forget(int rank, nccl::Comm comm) {
@@ -202,7 +237,7 @@ Status NcclWorld::waitForProgress(int rank, bool &timedOut) {
   timedOut = now - state.waitingSince > watchdog;
   if (!abortReason.empty() && rank != abortRank) {
     abortComms(state);
-    return GPUCC_RT_FAIL(Code::communication, "rank ", abortRank, " failed: ", abortReason);
+    return aborted();
   }
   for (nccl::Comm comm : state.comms) {
     int error = nccl::success;
@@ -265,30 +300,40 @@ int ncclOp(plan::ReduceKind kind) {
   return nccl::sum;
 }
 
+/// Calls in `body` are one group, which is closed also when one of them fails.
+template <typename Body> Status NcclCommunicator::grouped(const Body &body) {
+  GPUCC_RT_TRY(check(library->fn.ncclGroupStart(), "ncclGroupStart"));
+  Status status = body();
+  Status end = check(library->fn.ncclGroupEnd(), "ncclGroupEnd");
+  return status ? std::move(status) : std::move(end);
+}
+
 Status NcclCommunicator::allToAll(const CollectiveCall &call, size_t bytes, nccl::Stream stream) {
-  GPUCC_RT_TRY(groupBegin());
-  for (int m = 0; m < size(); ++m) {
-    GPUCC_RT_TRY(check(library->fn.ncclSend(static_cast<const char *>(call.input) + m * bytes,
-                                            bytes, nccl::uint8, m, comm, stream),
-                       "ncclSend"));
-    GPUCC_RT_TRY(check(library->fn.ncclRecv(static_cast<char *>(call.output) + m * bytes, bytes,
-                                            nccl::uint8, m, comm, stream),
-                       "ncclRecv"));
-  }
-  return groupEnd();
+  return grouped([&]() -> Status {
+    for (int m = 0; m < size(); ++m) {
+      GPUCC_RT_TRY(check(library->fn.ncclSend(static_cast<const char *>(call.input) + m * bytes,
+                                              bytes, nccl::uint8, m, comm, stream),
+                         "ncclSend"));
+      GPUCC_RT_TRY(check(library->fn.ncclRecv(static_cast<char *>(call.output) + m * bytes, bytes,
+                                              nccl::uint8, m, comm, stream),
+                         "ncclRecv"));
+    }
+    return {};
+  });
 }
 
 Status NcclCommunicator::permute(const CollectiveCall &call, size_t bytes, nccl::Stream stream) {
-  GPUCC_RT_TRY(groupBegin());
-  if (call.peer >= 0)
-    GPUCC_RT_TRY(check(library->fn.ncclSend(call.input, bytes, nccl::uint8,
-                                            static_cast<int>(call.peer), comm, stream),
-                       "ncclSend"));
-  if (call.source >= 0)
-    GPUCC_RT_TRY(check(library->fn.ncclRecv(call.output, bytes, nccl::uint8,
-                                            static_cast<int>(call.source), comm, stream),
-                       "ncclRecv"));
-  return groupEnd();
+  return grouped([&]() -> Status {
+    if (call.peer >= 0)
+      GPUCC_RT_TRY(check(library->fn.ncclSend(call.input, bytes, nccl::uint8,
+                                              static_cast<int>(call.peer), comm, stream),
+                         "ncclSend"));
+    if (call.source >= 0)
+      GPUCC_RT_TRY(check(library->fn.ncclRecv(call.output, bytes, nccl::uint8,
+                                              static_cast<int>(call.source), comm, stream),
+                         "ncclRecv"));
+    return {};
+  });
 }
 
 Status NcclCommunicator::start(const CollectiveCall &call, void *streamHandle,
@@ -301,43 +346,42 @@ Status NcclCommunicator::start(const CollectiveCall &call, void *streamHandle,
   if (reduces && !known)
     return GPUCC_RT_FAIL(Code::unsupported, "NCCL cannot reduce ", dtypeName(call.dtype),
                          " values ('", call.name, "')");
+  Status status = issue(call, bytes, type, stream);
+  if (!status)
+    status = world->settle(rank, comm);
+  return status ? std::move(status).prefixed(concat("'", call.name, "'")) : Status();
+}
+
+Status NcclCommunicator::issue(const CollectiveCall &call, size_t bytes, int type,
+                               nccl::Stream stream) {
   const auto &fn = library->fn;
   const int peer = static_cast<int>(call.peer);
-  Status status;
   switch (call.kind) {
   case Kind::all_reduce:
-    status = check(fn.ncclAllReduce(call.input, call.output, call.count, type, ncclOp(call.reduce),
+    return check(fn.ncclAllReduce(call.input, call.output, call.count, type, ncclOp(call.reduce),
                                     comm, stream),
                    "ncclAllReduce");
-    break;
   case Kind::reduce_scatter:
-    status = check(fn.ncclReduceScatter(call.input, call.output, call.count, type,
+    return check(fn.ncclReduceScatter(call.input, call.output, call.count, type,
                                         ncclOp(call.reduce), comm, stream),
                    "ncclReduceScatter");
-    break;
   case Kind::all_gather:
-    status = check(fn.ncclAllGather(call.input, call.output, bytes, nccl::uint8, comm, stream),
+    return check(fn.ncclAllGather(call.input, call.output, bytes, nccl::uint8, comm, stream),
                    "ncclAllGather");
-    break;
   case Kind::broadcast:
-    status = check(fn.ncclBroadcast(call.input ? call.input : call.output, call.output, bytes,
+    return check(fn.ncclBroadcast(call.input ? call.input : call.output, call.output, bytes,
                                     nccl::uint8, peer, comm, stream),
                    "ncclBroadcast");
-    break;
   case Kind::all_to_all:
-    status = allToAll(call, bytes, stream);
-    break;
+    return allToAll(call, bytes, stream);
   case Kind::permute:
-    status = permute(call, bytes, stream);
-    break;
+    return permute(call, bytes, stream);
   case Kind::send:
-    status = check(fn.ncclSend(call.input, bytes, nccl::uint8, peer, comm, stream), "ncclSend");
-    break;
+    return check(fn.ncclSend(call.input, bytes, nccl::uint8, peer, comm, stream), "ncclSend");
   case Kind::recv:
-    status = check(fn.ncclRecv(call.output, bytes, nccl::uint8, peer, comm, stream), "ncclRecv");
-    break;
+    return check(fn.ncclRecv(call.output, bytes, nccl::uint8, peer, comm, stream), "ncclRecv");
   }
-  return status ? std::move(status).prefixed(concat("'", call.name, "'")) : Status();
+  return {};
 }
 } // namespace
 

@@ -1,7 +1,7 @@
 //===- NcclApi.h - The part of NCCL that the runtime uses -----------------===//
 //
 // Declared here for the same reason as CudaApi.h: NCCL's ABI for these functions has been stable
-// since version 2.7. The loader makes a table of pointers from the list, the fake NCCL its
+// since version 2.14. The loader makes a table of pointers from the list, the fake NCCL its
 // definitions.
 //
 //===----------------------------------------------------------------------===//
@@ -18,6 +18,12 @@ struct UniqueId {
   char bytes[128];
 };
 using Comm = struct CommObject *;
+/// ncclConfig_t as version 2.14 knew it, which later ones accept by its size and version.
+struct Config {
+  size_t size = sizeof(Config);
+  unsigned magic = 0xcafebeef, version = 21400;
+  int blocking = 1;
+};
 using Stream = cuda::Stream;
 
 enum Result : int {
@@ -48,7 +54,7 @@ enum ReduceOp : int { sum = 0, product, maximum, minimum, average };
 #define GPUCC_NCCL_FUNCTIONS(X)                                                                    \
   X(ncclGetVersion, int *version)                                                                  \
   X(ncclGetUniqueId, UniqueId *id)                                                                 \
-  X(ncclCommInitRank, Comm *comm, int ranks, UniqueId id, int rank)                                \
+  X(ncclCommInitRankConfig, Comm *comm, int ranks, UniqueId id, int rank, Config *config)          \
   X(ncclCommDestroy, Comm comm)                                                                    \
   X(ncclCommAbort, Comm comm)                                                                      \
   X(ncclCommGetAsyncError, Comm comm, int *error)                                                  \

@@ -13,6 +13,7 @@
 //
 //===--------------------------------------------------------------------------------------------===//
 #include "comm/Communicator.h"
+#include "comm/Generations.h"
 #include "comm/Reduce.h"
 
 #include <chrono>
@@ -35,7 +36,6 @@ struct Operation {
 
 struct Group {
   CommunicatorSpec spec;
-  size_t connected = 0;
   std::map<uint64_t, std::shared_ptr<Operation>> operations;         ///< by sequence number
   std::map<std::pair<int, int>, std::deque<std::vector<char>>> mail; ///< by (from, to)
 };
@@ -70,8 +70,9 @@ public:
 
   // Called with the mutex held:
   Status check(int rank) const {
-    if (abortReason.empty() || rank == abortRank)
-      return {};
+    return abortReason.empty() || rank == abortRank ? Status() : aborted();
+  }
+  Status aborted() const {
     return GPUCC_RT_FAIL(Code::communication, "rank ", abortRank, " failed: ", abortReason);
   }
   void announce() {
@@ -89,9 +90,7 @@ private:
   std::vector<uint64_t> seen; ///< per rank, the version it last saw
   std::string abortReason;
   int abortRank = -1;
-  /// Per (communicator id, first member): groups in the order of their sessions.
-  std::map<std::pair<uint32_t, int>, std::vector<std::shared_ptr<Group>>> groups;
-  std::map<std::pair<uint32_t, int>, size_t> connects; ///< per (communicator id, rank)
+  Generations<std::shared_ptr<Group>> groups;
 };
 
 /// The part of a collective that member `me` does once all have arrived.
@@ -324,15 +323,14 @@ Status ThreadsWorld::connect(int rank, const CommunicatorSpec &spec,
       return GPUCC_RT_FAIL(Code::invalidArgument, "communicator '", spec.name, "' has rank ",
                            member, ", the world has ", ranks, " ranks");
   std::lock_guard lock(mutex);
-  std::vector<std::shared_ptr<Group>> &generations = groups[{spec.id, spec.members[0]}];
-  size_t generation = connects[{spec.id, rank}]++;
-  while (generations.size() <= generation) {
-    generations.push_back(std::make_shared<Group>());
-    generations.back()->spec = spec;
-  }
-  std::shared_ptr<Group> group = generations[generation];
-  if (++group->connected == spec.members.size())
-    generations[generation] = nullptr; // complete: the members keep it
+  if (!abortReason.empty())
+    return aborted();
+  std::shared_ptr<Group> group;
+  GPUCC_RT_TRY(groups.join(spec, group, [&](std::shared_ptr<Group> &made) -> Status {
+    made = std::make_shared<Group>();
+    made->spec = spec;
+    return {};
+  }));
   communicator = std::make_unique<ThreadsCommunicator>(shared_from_this(), group, spec.index);
   return {};
 }

@@ -12,13 +12,20 @@ Status Session::prepare(std::shared_ptr<PlanImage> plan, const SessionOptions &o
                         std::unique_ptr<Session> &session) {
   std::unique_ptr<Session> made(new Session());
   made->plan = std::move(plan);
-  GPUCC_RT_TRY(made->open(options));
-  GPUCC_RT_TRY(made->allocate());
-  GPUCC_RT_TRY(made->loadInitialValues(options.verifyWeights));
-  GPUCC_RT_TRY(made->connect());
-  GPUCC_RT_TRY(made->prepareProfiles());
-  session = std::move(made);
-  return {};
+  auto prepareAll = [&]() -> Status {
+    GPUCC_RT_TRY(made->open(options));
+    GPUCC_RT_TRY(made->allocate());
+    GPUCC_RT_TRY(made->loadInitialValues(options.verifyWeights));
+    GPUCC_RT_TRY(made->connect());
+    return made->prepareProfiles();
+  };
+  Status status = prepareAll();
+  if (!status)
+    session = std::move(made);
+  else if (options.world && static_cast<int64_t>(options.rank) < options.world->size())
+    // The other ranks wait for this one in connect(); the world serves no more sessions.
+    options.world->abort(static_cast<int>(options.rank), status.message());
+  return status;
 }
 
 Session::~Session() { (void)worker.wait(); }

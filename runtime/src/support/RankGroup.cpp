@@ -10,7 +10,8 @@
 using namespace gpucc_rt;
 using gpucc::rt::Code;
 
-/// Runs `job(rank)` on one thread per rank; the first error in order of ranks.
+/// Runs `job(rank)` on one thread per rank; the first error in order of ranks, of those that are no
+/// echo of another rank's if there is one.
 template <typename Job> static Status onAllRanks(uint32_t ranks, Job job) {
   std::vector<Status> results(ranks);
   std::vector<std::thread> threads;
@@ -19,10 +20,12 @@ template <typename Job> static Status onAllRanks(uint32_t ranks, Job job) {
   results[0] = job(0);
   for (std::thread &thread : threads)
     thread.join();
+  Status *found = nullptr;
   for (Status &result : results)
-    if (result)
-      return std::move(result);
-  return {};
+    if (result && (!found || (found->code() == GPUCC_RT_COMMUNICATION_ERROR &&
+                              result.code() != GPUCC_RT_COMMUNICATION_ERROR)))
+      found = &result;
+  return found ? std::move(*found) : Status();
 }
 
 Status RankGroup::open(const Plan &plan, const GroupOptions &options) {

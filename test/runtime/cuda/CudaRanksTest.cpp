@@ -275,3 +275,46 @@ TEST_F(CudaRanks, AFailedRankFailsTheOthers) {
   EXPECT_ERROR(sessions[0]->run(), "a collective does not finish");
   EXPECT_ERROR(sessions[1]->run(), "rank 0 failed");
 }
+
+/// Rank 1 has no device and never connects; rank 0 waits for it in NCCL.
+TEST_F(CudaRanks, ARankThatCannotPrepareFailsTheOthers) {
+  TestPlan p = sgdPlanDp2();
+  p.useSimtKernels();
+  bytes = p.file();
+  std::shared_ptr<World> world;
+  ASSERT_OK(createWorld("nccl", 2, /*watchdog=*/20, world));
+  std::vector<Status> results(2);
+  each(2, [&](size_t r) {
+    std::shared_ptr<PlanImage> image;
+    EXPECT_OK(PlanImage::fromBytes(bytes.data(), bytes.size(), ".", image));
+    SessionOptions options;
+    options.driver = "cuda";
+    options.rank = static_cast<uint32_t>(r);
+    options.device = r == 0 ? 0 : 99;
+    options.world = world;
+    std::unique_ptr<Session> session;
+    results[r] = Session::prepare(image, options, session);
+  });
+  EXPECT_ERROR(std::move(results[1]), "device 99");
+  EXPECT_ERROR(std::move(results[0]), "rank 1 failed: ");
+}
+
+TEST_F(CudaRanks, TheWatchdogAlsoWaitsForConnections) {
+  std::shared_ptr<World> world;
+  ASSERT_OK(createWorld("nccl", 2, /*watchdog=*/0.3, world));
+  std::unique_ptr<gpucc::rt::Communicator> communicator;
+  EXPECT_ERROR(world->connect(0, {0, "dp", {0, 1}, 0}, communicator),
+               "communicator 'dp', rank 0: does not finish within 0.3 s");
+}
+
+/// A plan with tp=2 and pp=2, then one with dp=4: communicator 0 has other members.
+TEST_F(CudaRanks, PlansWithOtherGroupsShareAWorld) {
+  std::shared_ptr<World> world;
+  ASSERT_OK(createWorld("nccl", 4, /*watchdog=*/5, world));
+  each(4, [&](size_t rank) {
+    const int r = static_cast<int>(rank), first = r / 2 * 2;
+    std::unique_ptr<gpucc::rt::Communicator> pair, all;
+    ASSERT_OK(world->connect(r, {0, "tp", {first, first + 1}, r - first}, pair));
+    ASSERT_OK(world->connect(r, {0, "dp", {0, 1, 2, 3}, r}, all));
+  });
+}
