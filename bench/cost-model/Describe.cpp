@@ -1,5 +1,6 @@
 //===- Describe.cpp - rows of one run to workload, layout, machine --------===//
 #include "Names.h"
+#include "Recipes.h"
 #include "Runs.h"
 #include "Stacks.h"
 #include <algorithm>
@@ -17,16 +18,6 @@ std::string familyOf(const std::string &source) {
 }
 
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-bool has(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
 
 double number(const Cells &cells, const std::string &key) {
   auto it = cells.find(key);
@@ -206,35 +197,6 @@ private:
       value = given;
   }
 
-  void precision(Run &run) const {
-    std::string p = lower(text(first, "precision"));
-    Recipe &r = run.layout.recipe;
-    r.precision = has(p, "fp4")    ? Precision::F4
-                  : has(p, "8")    ? Precision::F8
-                  : p == "fp32"    ? Precision::F32
-                  : has(p, "bf16") ? Precision::BF16
-                                   : Precision::F16;
-    // torchao scales dynamically; NVIDIA's "current scaling" (CS) reads a tensor once more.
-    // torchao keeps the 16-bit input and casts it again for the weight gradient. Per row: maximum
-    // and cast along either dimension, weights too, and a pass over the results of backward
-    // products, which cuBLAS leaves unscaled (pytorch/ao 1325, 2184); 3.9 GB and 4.0 ms of products
-    // against 5.7 ms measured for 16384 x 8192 x 7168 (pytorch/ao 2185). Per tensor: gathers move
-    // fp8.
-    bool torchao = has(source, "titan") || has(source, "async-TP");
-    if (has(p, "row"))
-      r.quantizeBytes = 10, r.quantizeWeightBytes = 10, r.rescaleBytes = 4;
-    else if (torchao)
-      r.quantizeBytes = 9, r.gatherQuantized = true;
-    else if (has(p, "cs") || has(p, "current"))
-      r.quantizeBytes = 6;
-    if (has(source, "BLOOM") && r.precision == Precision::BF16)
-      r.gradientBytes = 4, r.secondGradientBytes = 2; // its bf16 optimizer accumulates in f32
-    if (has(source, "BLOOM")) // DeepSpeed's buckets are 5e8 elements, whatever their type
-      r.bucketBytes = 5e8 * r.gradientBytes;
-    if (has(source, "BLOOM"))
-      r.optimizerBytes = 16; // DeepSpeed's ZeRO-1 also keeps an f32 gradient of its partition
-  }
-
   std::string layout(Run &run, const Stack &stack) {
     Layout &l = run.layout;
     Recipe &r = l.recipe;
@@ -251,7 +213,7 @@ private:
     r.reduceWhole = stack.reduceWhole;
     r.bucketBytes = stack.bucketMegabytes * 1e6;
     r.scatterSends = !stack.flash; // Megatron's scatter-gather between stages
-    precision(run);
+    setPrecision(run, lower(text(first, "precision")));
     // Kernels written for Ampere use Hopper's mma.sync, 0.63 of its wgmma rate (Luo et al. 2024).
     if (has(source, "Mosaic") && run.machine.device.architecture == "hopper")
       r.attentionRate *= 0.63;
@@ -298,30 +260,10 @@ private:
     r.expertsOnce = run.mixture && !has(source, "AutoModel");
     r.overlapExperts = has(source, "DeepSeek-V3");
     if (has(source, "Bridge"))
-      bridge(run);
+      setBridge(run, name, lower(text(first, "precision")));
     if (has(name, "lora"))
       return "LoRA";
     return degrees(run, stack);
-  }
-
-  /// What Megatron-Bridge's recipes (src/megatron/bridge/perf_recipes) set: Transformer Engine's
-  /// loss; expert traffic beside compute for latent attention outside racks and Qwen3 235B on H100;
-  /// CUDA Graphs of attention and router on racks. Those of 26.06 for MXFP8 mixtures on racks:
-  /// graphs of the whole step, the fused grouped MLP (without biases), expert traffic beside
-  /// compute, fp8 attention (DeepSeek-V3 on GB300 only).
-  void bridge(Run &run) const {
-    Recipe &r = run.layout.recipe;
-    bool rack = has(run.machine.name, "nvl72"), latent = run.workload.isLatent();
-    r.inPlaceLoss = true;
-    r.overlapExperts = (latent && !rack) || (run.machine.name == "h100" && has(name, "qwen3_235b"));
-    if (run.mixture && rack)
-      r.hostShare = 1.0 / 3;
-    if (run.mixture && rack && (has(source, "26.06") || has(source, "26.08")) &&
-        has(lower(text(first, "precision")), "mx")) {
-      r.cudaGraphs = r.overlapExperts = true;
-      r.fusedExperts = !run.workload.moe.biases;
-      r.quantizedAttention = !latent || has(run.machine.name, "gb300");
-    }
   }
 
   std::string degrees(Run &run, const Stack &stack) {

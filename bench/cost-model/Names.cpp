@@ -7,10 +7,6 @@ namespace gpucc::bench {
 
 namespace {
 
-bool has(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-
 struct Known {
   const char *pattern, *workload;
 };
@@ -63,6 +59,12 @@ const Sizes *sizesOf(const std::string &name) {
     if (std::regex_search(name, std::regex(s.pattern)))
       return &s;
   return nullptr;
+}
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return text;
 }
 
 bool isOutside(const std::string &name) { return std::regex_search(name, std::regex(outside)); }

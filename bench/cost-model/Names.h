@@ -28,5 +28,10 @@ bool isOutside(const std::string &lowerName);
 /// Built-in machine of a device's name; empty: none.
 std::string machineOf(const std::string &type);
 
+std::string lower(std::string text);
+inline bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
 } // namespace gpucc::bench
 #endif // GPUCC_BENCH_COSTMODEL_NAMES_H
