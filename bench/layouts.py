@@ -61,7 +61,7 @@ def published(path, source):
         precision = row["precision"].lower()
         if "fp4" in precision:
             continue
-        recipe = "f8" if "8" in precision else "f16" if "fp16" in precision else "bf16"
+        recipe = "f8" if "8" in precision else "f32" if "fp32" in precision else "f16" if "fp16" in precision else "bf16"
         megatron2021 = re.search("SC'21|selective", row["source"])
         recipe += ",flash-attention=off,gradient-bytes=2" if megatron2021 else ",overlap-tensor=on,gradient-bytes=2"
         if model in ("deepseek-v3", "qwen3-235b-a22b", "qwen3-30b-a3b", "gpt-oss-120b"):

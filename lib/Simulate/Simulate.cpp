@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Simulate/Simulate.h"
+#include "gpucc/Facts/Text.h"
 #include "gpucc/Simulate/Events.h"
 #include <algorithm>
 #include <cmath>
@@ -370,15 +371,35 @@ std::vector<std::vector<std::pair<double, double>>> activationsOverTime(const Si
 }
 
 /// Share of time that is training when a checkpoint is written every sqrt(2 C M) seconds (Young):
-/// C / interval is lost to checkpoints, half an interval and a restart to each failure.
-void applyFailures(Simulation &s, const Failures &f) {
+/// C / interval is lost to checkpoints, half an interval and a restart to each failure. The formula
+/// is for failures that are rare beside checkpoints and restarts; where the interval is no longer
+/// than a checkpoint, or everything is lost, nothing trains and that is said instead.
+std::string applyFailures(Simulation &s, const Failures &f) {
   if (f.deviceMtbfHours <= 0)
-    return;
+    return "";
   double mtbf = f.deviceMtbfHours * 3600 / static_cast<double>(s.ranks);
   s.checkpointEvery = std::sqrt(2 * f.checkpointSeconds * mtbf);
   double lost =
       f.checkpointSeconds / s.checkpointEvery + (s.checkpointEvery / 2 + f.restartSeconds) / mtbf;
   s.goodput = std::max(0.0, 1 - lost);
+  if (s.checkpointEvery > f.checkpointSeconds && s.goodput > 0)
+    return "";
+  // Both conditions hold from a mean time on: found by doubling the given one.
+  double enough = f.deviceMtbfHours;
+  for (double m = mtbf, every = 0; !(every > f.checkpointSeconds) || lost >= 1; enough *= 2) {
+    m *= 2;
+    every = std::sqrt(2 * f.checkpointSeconds * m);
+    lost = f.checkpointSeconds / every + (every / 2 + f.restartSeconds) / m;
+  }
+  std::string text;
+  print(text,
+        "--mtbf-hours: found %g, with which one of %lld GPUs fails every %.3g s, allowed failures "
+        "that leave time to train: a checkpoint of %g s every %.3g s (Young) and a restart of %g s "
+        "after each failure take all of it; the nearest that works is about --mtbf-hours %.3g, or "
+        "shorter checkpoints and restarts",
+        f.deviceMtbfHours, static_cast<long long>(s.ranks), mtbf, f.checkpointSeconds,
+        s.checkpointEvery, f.restartSeconds, enough);
+  return text;
 }
 
 } // namespace
@@ -411,7 +432,8 @@ Simulation simulateStep(BlockCache &cache, const cost::Machine &machine, const L
     healthy.gradientBuckets = options.gradientBuckets;
     result.slowdown = result.seconds / simulateStep(cache, machine, layout, healthy).seconds;
   }
-  applyFailures(result, options.failures);
+  if (result.error.empty())
+    result.error = applyFailures(result, options.failures);
   return result;
 }
 

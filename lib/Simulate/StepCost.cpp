@@ -404,22 +404,29 @@ private:
     return {reduce, gather};
   }
 
-  void summary() {
+  /// The rank that ends last decides the step; the one that works most decides what to do about it.
+  void ranksOfStep() {
+    double waited = 0;
     for (size_t r = 0; r < end.size(); ++r) {
-      const RankTail &tail = cost.tails[r];
-      double exposed = tail.gradientSeconds - tail.hidden;
-      double finish = end[r] + exposed + tail.updateSeconds;
-      if (finish > cost.seconds) {
-        cost.seconds = finish;
+      double tail = tailOf(r);
+      cost.workSeconds.push_back(busy[r] + tail);
+      cost.seconds = std::max(cost.seconds, end[r] + tail);
+      if (cost.workSeconds[r] > cost.workSeconds[static_cast<size_t>(cost.busiest)] * (1 + 1e-9))
         cost.busiest = static_cast<int>(r);
-      }
     }
+    for (double work : cost.workSeconds)
+      waited += cost.seconds - work;
+    cost.bubbleShare = waited / (cost.seconds * static_cast<double>(end.size()));
+  }
+
+  void summary() {
+    ranksOfStep();
     size_t r = static_cast<size_t>(cost.busiest);
     const RankTail &tail = cost.tails[r];
     cost.gradientSeconds = tail.gradientSeconds;
     cost.gradientExposed = tail.gradientSeconds - tail.hidden;
     cost.updateSeconds = tail.updateSeconds;
-    cost.bubbleSeconds = end[r] - busy[r];
+    cost.bubbleSeconds = cost.seconds - cost.workSeconds[r];
     double runs = static_cast<double>(m);
     if (l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1)
       runs /= 2; // each of the two copies sees half of the micro-batches

@@ -150,4 +150,44 @@ TEST(StepCost, PartsSumToTheStep) {
   EXPECT_NEAR(sum / s.seconds, 1, 1e-9);
 }
 
+/// Work of a pipeline rank by hand: its chunks' seconds of all micro-batches and its tail.
+double workOf(const StepCost &s, const Layout &l, int rank) {
+  const RankTail &tail = s.tails[static_cast<size_t>(rank)];
+  double work = tail.gradientSeconds - tail.hidden + tail.updateSeconds;
+  for (const ChunkCost &c : s.chunks)
+    if (c.rank == rank)
+      work += static_cast<double>(l.microBatches()) *
+              (c.seconds.forward + c.seconds.backwardInput + c.seconds.backwardWeight);
+  return work;
+}
+
+// Gemma 2 has 256,000 words: the last stage of eight, with as many layers as the others, works most
+// and stage 0 ends last. While the last stage never waits, 1F1B takes
+// sum of the others' F + m (F + I + W) of the last + sum of the others' (I + W) + 2 (p - 1) sends.
+TEST(StepCost, TheBusiestRankIsTheOneWithTheMostWork) {
+  Layout l = layoutOf("pp=8,global-batch=512");
+  StepCost s = stepCost(machineOf("h100", 8), builtin("gemma-2-9b"), l);
+  double mean = 0, span = 14 * s.sendSeconds;
+  for (int r = 0; r < 8; ++r) {
+    EXPECT_NEAR(s.workSeconds[static_cast<size_t>(r)] / workOf(s, l, r), 1, 1e-9) << r;
+    EXPECT_LE(workOf(s, l, r), workOf(s, l, 7));
+    mean += workOf(s, l, r) / 8;
+    const solvers::StageSeconds &c = s.chunks[static_cast<size_t>(r)].seconds;
+    span += (r < 7 ? 1 : 512) * (c.forward + c.backwardInput + c.backwardWeight);
+  }
+  const RankTail &first = s.tails.front();
+  span += first.gradientSeconds - first.hidden + first.updateSeconds; // stage 0 ends last
+  EXPECT_EQ(s.busiest, 7);
+  EXPECT_NEAR(s.seconds / span, 1, 1e-9);
+  EXPECT_NEAR(s.bubbleSeconds / (span - workOf(s, l, 7)), 1, 1e-6);
+  EXPECT_NEAR(s.bubbleShare, 1 - mean / span, 1e-9);
+}
+
+// DeepSeek-V3's first stage is dense: what experts cost shows on a rank that has some.
+TEST(StepCost, TheBusiestRankOfAMixtureHasExperts) {
+  StepCost s = stepCost(machineOf("h800", 2048), builtin("deepseek-v3"),
+                        layoutOf("pp=16,ep=64,dp=128,global-batch=15360"));
+  EXPECT_GT(s.parts.expert, 0);
+}
+
 } // namespace

@@ -70,6 +70,9 @@ def test_exports_for_other_stacks(gpucc):
     (["simulate", *SIZES, "--pin", "tp=2", "--pin", "tp=4"], ["tp: found the key twice"]),
     (["simulate", *SIZES, "--pin", "micro-batches=2"], ["gpucc compile", "micro-batch=1"]),
     (["simulate", *SIZES, "--mtbf-hours", "nan"], ["found 'nan'", "above 0"]),
+    (["simulate", *SIZES, "--straggler", "0=inf"], ["found '0=inf'", "a factor from 1 to 1000"]),
+    (["simulate", *SIZES, "--price-per-hour", "1e300"], ["found '1e300'", "at most 1000000"]),
+    (["simulate", *SIZES, "--mtbf-hours", "0.01"], ["one of 16 GPUs fails every 2.25 s", "checkpoint of 60 s every 16.4 s"]),
     (["simulate", *SIZES, "--pin", "dp=1000000000"], ["leave the key out"]),
     (["simulate"], ["-w llama-3-8b"]),
     (["plan", *SIZES, "--stack", "caffe"], ["megatron, megatron-2022, torchtitan"]),
@@ -82,6 +85,49 @@ def test_refusals_name_the_rule_and_the_remedy(gpucc, arguments, words):
     assert code == 2, err
     for word in words:
         assert word in err
+
+
+# Datasheets: V100 and T4 have tensor cores for f16 only, A100 for tf32, f16 and bf16, Hopper for fp8, Blackwell for fp4.
+@pytest.mark.parametrize("machine, precision, instead", [
+    ("a100-80gb", "f8", "bf16"), ("a100-80gb", "f4", "bf16"), ("h100", "f4", "f8"), ("v100", "bf16", "f16"),
+    ("v100", "tf32", "f32"), ("v100", "f8", "f16"), ("t4", "bf16", "f16"), ("t4", "f8", "f16"), ("t4", "f4", "f16"),
+])
+def test_a_precision_that_the_device_lacks_is_refused(gpucc, machine, precision, instead):
+    for command in (["simulate"], ["plan", "--quick", "--quiet"]):
+        sizes = ["-w", "gpt-2", "-m", machine, "-n", "4", "-b", "8"]
+        code, _, err = gpucc(*command, *sizes, "--pin", f"recipe.precision={precision}")
+        assert code == 2 and f"found {precision}, allowed" in err and "f16" in err
+        assert err.strip().endswith(f"recipe.precision={instead}")
+    gpucc.ok("simulate", *sizes, "--pin", f"recipe.precision={instead}")
+    report = gpucc.ok("simulate", *sizes)  # nothing pinned: the widest used that there is
+    assert f"dense {'f16' if machine in ('v100', 't4') else 'bf16'} peak" in report
+    gpucc.ok("simulate", *sizes, "--pin", "recipe.precision=f32")
+
+
+def test_a_report_names_the_stage_that_limits_the_step(gpucc):
+    """Gemma 2 makes 256,000 logits on the last of eight stages; stage 0 ends last and waits for it."""
+    sizes = ["-w", "gemma-2-9b", "-m", "h100", "-n", "8", "-b", "512", "--pin", "pp=8,recompute=cheap"]
+    out = gpucc.ok("simulate", *sizes)
+    assert "pipeline rank 7 (5 layers, logits) limits the step" in out
+    assert "the time of the busiest pipeline rank (7) goes" in out
+    report = json.loads(gpucc.ok("simulate", *sizes, "--json", "-"))
+    work = [rank["work_seconds"] for rank in report["pipeline_ranks"]]
+    step = report["step_seconds"]
+    assert report["busiest_rank"] == int(np.argmax(work)) == 7
+    assert report["busiest_rank_holds"] == "5 layers, logits"
+    assert report["bubble_share"] == pytest.approx(1 - np.mean(work) / step, rel=1e-3)
+    assert report["busiest_bubble_share"] == pytest.approx(1 - max(work) / step, abs=1e-3)
+    assert report["busiest_bubble_share"] < 0.02 < 0.2 < report["bubble_share"]
+    _, out, _ = gpucc("simulate", "-w", "deepseek-v3", "-m", "h800", "-n", "2048", "-b", "15360",
+                      "--pin", "pp=16,ep=64,tp=1")
+    assert "expert traffic" in out
+
+
+def test_few_tokens_are_printed_as_they_are(gpucc):
+    sizes = ["-w", "gpt-2", "-m", "h100", "-n", "8", "-b", "8"]
+    assert " 8 tokens " in gpucc.ok("simulate", *sizes, "-s", "1")
+    assert " 8192 tokens " in gpucc.ok("simulate", *sizes)
+    assert " 0.1311 M tokens " in gpucc.ok("simulate", *sizes[:-1], "128")
 
 
 @pytest.mark.parametrize("command", ["simulate", "plan"])

@@ -27,6 +27,8 @@ int diff(const planner::SearchProblem &problem, const std::vector<std::string> &
       return refuse(*error);
     layouts[k] = std::get<workload::Layout>(loaded);
     std::string rule = workload::explainLayout(problem.workload, layouts[k]);
+    if (rule.empty())
+      rule = simulate::checkPrecision(problem.machine, layouts[k].recipe.precision);
     if (!rule.empty())
       return refuse(files[k] + ": " + rule);
   }

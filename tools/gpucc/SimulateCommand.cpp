@@ -19,6 +19,9 @@ struct Arguments {
   std::string json, trace, picture, memoryPicture, scheduleCsv, calibration, plan, profile;
 };
 
+/// A rank that is slower than this hangs.
+constexpr double mostSlower = 1000;
+
 /// "77=1.2": rank 77 computes 1.2 times slower.
 std::string readStragglers(Arguments &a) {
   for (const std::string &text : a.stragglers) {
@@ -27,10 +30,10 @@ std::string readStragglers(Arguments &a) {
     long long rank = std::strtoll(text.c_str(), &end, 10);
     bool fine = equals != std::string::npos && end == text.c_str() + equals && rank >= 0;
     double factor = fine ? std::strtod(text.c_str() + equals + 1, &end) : 0;
-    if (!fine || *end != 0 || !(factor >= 1) || rank >= a.what.layout.ranks())
+    if (!fine || *end != 0 || !(factor >= 1 && factor <= mostSlower) || rank >= a.what.layout.ranks())
       return "--straggler: found '" + text + "', allowed RANK=FACTOR with a rank below " +
              std::to_string(a.what.layout.ranks()) +
-             " and a factor of at least 1; write e.g. 0=1.2";
+             " and a factor from 1 to 1000; write e.g. 0=1.2";
     a.options.stragglers[rank] = factor;
   }
   return "";

@@ -1,5 +1,6 @@
 //===- WorkloadOptions.cpp ------------------------------------------------===//
 #include "WorkloadOptions.h"
+#include "gpucc/Simulate/StepCost.h"
 
 #include <cmath>
 #include <cstdio>
@@ -26,22 +27,25 @@ void WorkloadOptions::declare(CLI::App &app, bool planInstead) {
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--price-per-hour", pricePerHour,
                  "of one GPU, in any currency (default: the machine.yaml's)")
-      ->check(finitePositive());
+      ->check(finitePositive(false, 1e6));
   app.add_option("--layout,-l", layoutFile, "a layout.yaml, as `gpucc plan --export` writes");
   app.add_option("--pin", pinTexts,
                  "keys of layout.yaml: tp=8,pp=4,schedule=zb-v,recipe.precision=f8");
 }
 
-CLI::Validator finitePositive(bool orZero) {
+CLI::Validator finitePositive(bool orZero, double most) {
   return CLI::Validator(
-      [orZero](std::string &text) {
+      [orZero, most](std::string &text) {
         char *end = nullptr;
         double value = std::strtod(text.c_str(), &end);
         bool fine = !text.empty() && *end == 0 && std::isfinite(value) &&
-                    (value > 0 || (orZero && value == 0));
+                    (value > 0 || (orZero && value == 0)) && value <= most;
+        char bound[32];
+        std::snprintf(bound, sizeof bound, "%.0f", most);
         return fine ? std::string()
                     : "found '" + text + "', allowed a number " +
-                          (orZero ? "of at least" : "above") + " 0; write e.g. 2.5";
+                          (orZero ? "of at least" : "above") + " 0 and at most " + bound +
+                          "; write e.g. 2.5";
       },
       "NUMBER > 0");
 }
@@ -94,13 +98,13 @@ std::string WorkloadOptions::load() {
   }
   if (gpus == 0)
     gpus = machine.numDevices();
-  // Devices without bfloat16 (Volta, Turing) train in f16.
-  bool halfOnly = false;
-  for (const cost::NodeGroup &group : machine.groups())
-    halfOnly |= group.device.matrixPeak(DType::BF16) < group.device.matrixPeak(DType::F16) / 2;
-  if (halfOnly && !pinned.count("recipe.precision"))
-    layout.recipe.precision = Precision::F16;
-  return workload.check();
+  // Devices without bfloat16 (Volta, Turing) train in f16, older ones in f32.
+  if (!pinned.count("recipe.precision"))
+    for (Precision precision : {Precision::F32, Precision::F16, Precision::BF16})
+      if (simulate::canRun(machine, precision))
+        layout.recipe.precision = precision;
+  problem = workload.check();
+  return problem.empty() ? simulate::checkPrecision(machine, layout.recipe.precision) : problem;
 }
 
 int refuse(const std::string &problem) {

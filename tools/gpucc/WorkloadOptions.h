@@ -33,8 +33,8 @@ struct WorkloadOptions {
   std::string loadMachine(int64_t ranks); ///< only that; `ranks` without --gpus
 };
 
-/// A number above 0 (or 0) that is neither infinite nor nan.
-CLI::Validator finitePositive(bool orZero = false);
+/// A number above 0 (or 0) up to `most`, neither infinite nor nan.
+CLI::Validator finitePositive(bool orZero = false, double most = 1e15);
 
 /// Says what is wrong on stderr; returns the exit code of bad input.
 int refuse(const std::string &problem);

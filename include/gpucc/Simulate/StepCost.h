@@ -101,7 +101,9 @@ struct RankTail {
 struct StepCost {
   double seconds = 0;
   Parts parts;              ///< of the busiest pipeline rank, whole step
-  double bubbleSeconds = 0; ///< of that rank: waiting for others, sends included
+  double bubbleSeconds = 0; ///< of that rank: the step without its work, sends included
+  double bubbleShare = 0;   ///< of the step, what the mean pipeline rank waits
+  std::vector<double> workSeconds; ///< per pipeline rank: compute, exposed traffic, update
   double sendSeconds = 0;   ///< one boundary once
   double pairShare = 1;     ///< time of an overlapped pair of DualPipe against its two halves
   double gatherSeconds = 0; ///< exposed parameter traffic of ZeRO-3, whole step
@@ -109,7 +111,7 @@ struct StepCost {
   std::vector<ChunkCost> chunks;
   std::vector<RankTail> tails;
   std::vector<cost::RankMemory> memory; ///< per pipeline rank
-  int busiest = 0, fullest = 0;         ///< pipeline ranks
+  int busiest = 0, fullest = 0; ///< pipeline ranks: of the most work, of the most memory used
   bool fits = true;
   double memoryLimit = 0; ///< bytes of the fullest rank's device
 
@@ -142,6 +144,10 @@ double stepBound(BlockCache &cache, const cost::Machine &machine, const workload
 
 /// Dense peak of the recipe's products, FLOP per second of one device.
 double peakOf(const cost::DeviceKind &device, workload::Precision precision);
+/// Whether every device of the machine has a rate for the precision; f32 runs everywhere.
+bool canRun(const cost::Machine &machine, workload::Precision precision);
+/// Empty, or which device lacks the precision, what it has and the nearest that works.
+std::string checkPrecision(const cost::Machine &machine, workload::Precision precision);
 /// FLOP of one step on all ranks, recomputation included: the numerator of HFU.
 double hardwareFlops(const workload::Workload &workload, const workload::Layout &layout);
 
