@@ -33,6 +33,16 @@ def test_question_marks_are_dimensions_of_their_own(gpucc, tmp_path):
     assert np.load(tmp_path / "out.npz")["y"].shape == (2, 3, 5)
 
 
+def test_names_with_separators(gpucc, gpucc_run, tmp_path):
+    path = model(tmp_path / "names.onnx", [helper.make_node("Relu", ["x"], ["y"])],
+                 [("x", ["max(1, n)", "a=b;c", " d "])], [("y", ["max(1, n)", "a=b;c", " d "])])
+    plan = tmp_path / "names.plan"
+    gpucc.ok("compile", path, "--profile", "max(1_ n)=2,a_b_c=3,d=4", "max(1_ n)=1,a_b_c=1,d=1", "-o", plan)
+    np.savez(tmp_path / "in.npz", x=np.full((2, 3, 4), -1, np.float32))
+    gpucc_run.ok(plan, "--inputs", tmp_path / "in.npz", "--outputs", tmp_path / "out.npz")
+    assert np.load(tmp_path / "out.npz")["y"].shape == (2, 3, 4)
+
+
 def test_memory_says_how_full_the_arena_is(gpucc, tmp_path):
     """Three products: a and b, 4 KiB each, are both read by the last."""
     nodes = [helper.make_node("MatMul", ["x", "x"], ["a"]), helper.make_node("MatMul", ["a", "x"], ["b"]),
@@ -81,12 +91,9 @@ def test_wrong_inputs_are_explained(gpucc, gpucc_run, two_profiles, tmp_path, ca
             assert text in error, error
 
 
-@pytest.mark.parametrize("declared, dtype, warned", [([2, 5], np.float32, True), ([2, 3, 1], np.float32, True),
-                                                     ([2, 3], np.float64, True), ([2, 3], np.float32, False),
-                                                     (["n", 3], np.float32, False)])
-def test_a_wrong_declared_type_is_a_warning(gpucc, tmp_path, declared, dtype, warned):
-    path = model(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"])], [("x", [2, 3])],
-                 [("y", declared, dtype)])
+@pytest.mark.parametrize("declared, warned", [([2, 5], True), ([2, 3, 1], True), ([2, 3], False), (["n", 3], False)])
+def test_a_wrong_declared_shape_is_a_warning(gpucc, tmp_path, declared, warned):
+    path = model(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"])], [("x", [2, 3])], [("y", declared)])
     np.savez(tmp_path / "in.npz", x=np.full((2, 3), 2, np.float32))
     code, _, error = gpucc("run", path, "--inputs", tmp_path / "in.npz", "--outputs", tmp_path / "out.npz")
     assert code == 0, error

@@ -60,10 +60,13 @@ bool ModelConverter::makeArguments() {
       fine = false;
       continue;
     }
-    if (tooLarge(*shape)) {
-      emitError(argument.getLoc()) << "input '" << name
-                                   << "' has more than 2^40 elements, which is what is "
-                                      "allowed; choose smaller sizes";
+    if (tooLarge(*shape) || static_cast<int64_t>(shape->size()) > maxRank) {
+      auto diag = emitError(argument.getLoc()) << "input '" << name << "' has ";
+      if (tooLarge(*shape))
+        diag << "more than 2^40 elements, which is what is allowed; choose smaller sizes";
+      else
+        diag << shape->size() << " dimensions; at most " << maxRank
+             << " are allowed: merge some of them";
       worsen(outcome.status, frontend::Status::BadInput);
       fine = false;
       continue;
@@ -164,19 +167,27 @@ Value ModelConverter::stepCounter() {
   return counter;
 }
 
-/// What the file says about an output is not used; where it contradicts what is computed, one of
-/// them is a mistake.
-void ModelConverter::compareDeclared(StringRef name, unsigned index, ArrayAttr dims,
+/// What the file says about an output is not used. Another shape than the computed one is a
+/// warning, for exporters write old ones; another element type is a mistake on one of the sides.
+bool ModelConverter::compareDeclared(StringRef name, unsigned index, ArrayAttr dims,
                                      Value computed) {
   auto all = source->getAttrOfType<ArrayAttr>(frontend::declaredAttr);
   auto declared = all ? dyn_cast<TensorType>(cast<TypeAttr>(all[index]).getValue()) : TensorType();
   if (!declared)
-    return;
+    return true;
   RankedTensorType type = typeOf(computed);
-  bool same = declared.getElementType() == type.getElementType();
-  if (declared.hasRank() && declared.getRank() != type.getRank())
-    same = false;
-  else if (declared.hasRank())
+  if (declared.getElementType() != type.getElementType()) {
+    worsen(outcome.status, frontend::Status::BadInput);
+    emitError(computed.getLoc())
+        << "output '" << name << "' is declared with elements of type " << declared.getElementType()
+        << ", the model computes " << type.getElementType()
+        << "; both must be the same: correct the declaration or add a Cast";
+    return false;
+  }
+  if (varyingOf(computed)) // its shape is a bound
+    return true;
+  bool same = !declared.hasRank() || declared.getRank() == type.getRank();
+  if (declared.hasRank() && same)
     for (auto [d, written] : llvm::enumerate(declared.getShape())) {
       auto bound = profile.sizes.find(cast<StringAttr>(dims[d]).getValue().str());
       int64_t size =
@@ -187,6 +198,7 @@ void ModelConverter::compareDeclared(StringRef name, unsigned index, ArrayAttr d
     emitWarning(source.getLoc()) << "output '" << name << "' is declared as " << declared
                                  << ", the model computes " << type
                                  << ", which is used; correct the declaration or the model";
+  return true;
 }
 
 /// What a plan says of an output whose size a run computes; false where it cannot be one.
@@ -257,8 +269,13 @@ bool ModelConverter::makeResults(frontend::YieldOp yield) {
       continue;
     }
     auto names = cast<ArrayAttr>(dims);
-    if (!varyingOf(converted))
-      compareDeclared(name, index, names, converted);
+    fine &= compareDeclared(name, index, names, converted);
+    if (rankOf(converted) > maxRank) { // of a weight or a constant; builders refuse all others
+      worsen(outcome.status, frontend::Status::BadInput);
+      emitError(converted.getLoc()) << "output '" << name << "' has " << rankOf(converted)
+                                    << " dimensions; at most " << maxRank << " are allowed";
+      fine = false;
+    }
     bool useful =
         static_cast<int64_t>(names.size()) == rankOf(converted) &&
         llvm::any_of(names, [](Attribute a) { return !cast<StringAttr>(a).getValue().empty(); });

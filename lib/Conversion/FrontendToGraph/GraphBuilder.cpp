@@ -51,15 +51,27 @@ SmallVector<Value> GraphBuilder::poison(unsigned results) {
   return SmallVector<Value>(results, scalar(builder.getF32Type(), 0));
 }
 
+bool GraphBuilder::fits(ValueRange operands, ArrayRef<Type> results) {
+  SmallVector<Type> types(operands.getTypes());
+  llvm::append_range(types, results);
+  for (Type type : types) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (tensor && tooLarge(tensor.getShape()))
+      return error("a tensor would have more than 2^40 elements"), false;
+    if (tensor && tensor.getRank() > maxRank)
+      return error("a tensor would have " + Twine(tensor.getRank()) + " dimensions; at most " +
+                   Twine(maxRank) + " are allowed"),
+             false;
+  }
+  return true;
+}
+
 SmallVector<Value> GraphBuilder::finish(OperationState &state, ArrayRef<Type> types) {
   unsigned results = state.types.size();
   if (types.size() != results)
     return poison(results);
-  for (Type type : types)
-    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tooLarge(tensor.getShape())) {
-      error("a tensor would have more than 2^40 elements");
-      return poison(results);
-    }
+  if (!fits(state.operands, types))
+    return poison(results);
   state.types.assign(types.begin(), types.end());
   Operation *op = builder.create(state);
   if (mlir::failed(op->getName().verifyInvariants(op))) {

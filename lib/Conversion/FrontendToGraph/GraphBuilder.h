@@ -39,6 +39,8 @@ bool isBool(Value value);
 int64_t elementsOf(llvm::ArrayRef<int64_t> shape);
 /// More than 2^40 elements (no machine holds them), or a negative size.
 bool tooLarge(llvm::ArrayRef<int64_t> shape);
+/// Dimensions that a tensor of a plan can have.
+inline constexpr int64_t maxRank = 16;
 
 class GraphBuilder {
 public:
@@ -126,6 +128,8 @@ public:
 
 private:
   SmallVector<Value> finish(mlir::OperationState &state, ArrayRef<Type> types);
+  /// All are small enough for a plan; else an error.
+  bool fits(ValueRange operands, ArrayRef<Type> results);
   bool tryFold(mlir::Operation *op, llvm::SmallVectorImpl<Value> &values);
   SmallVector<Value> poison(unsigned results);
   bool broken = false;

@@ -2,6 +2,7 @@
 #include "lib/Conversion/FrontendToGraph/ModelConverter.h"
 
 #include "dialects/Graph/Conditional.h"
+#include "lib/Conversion/FrontendToGraph/Schemas.h"
 
 using namespace mlir;
 using namespace gpucc;
@@ -130,8 +131,8 @@ bool ModelConverter::convertNode(frontend::NodeOp node) {
     reportMissing(node, reason);
     return poison();
   }
-  if (StringRef missing = missingAttribute(node); !missing.empty()) {
-    reportInvalid(node, "has no attribute '" + missing + "'; the operator has no default for it");
+  if (std::string fault = schemaFault(node); !fault.empty()) {
+    reportInvalid(node, fault);
     return poison();
   }
   SmallVector<Value> operands;

@@ -72,7 +72,7 @@ private:
   bool makeResults(frontend::YieldOp yield);
   bool addVaryingSize(Value result, mlir::NamedAttrList &attrs);
   void addCounts();
-  void compareDeclared(llvm::StringRef name, unsigned index, mlir::ArrayAttr dims, Value computed);
+  bool compareDeclared(llvm::StringRef name, unsigned index, mlir::ArrayAttr dims, Value computed);
   void finishFunction(llvm::StringRef name, bool withProfile);
   graph::WeightDataOp weightData(frontend::InitializerOp op);
   mlir::DictionaryAttr valueAttributes(llvm::StringRef name, llvm::StringRef kind,

@@ -43,7 +43,7 @@ static StringRef kindOf(Attribute a) {
 template <typename Attr> Attr Node::attrOf(StringRef name, StringRef kind) const {
   Attribute written = attr(name);
   auto a = dyn_cast_or_null<Attr>(written);
-  if (written && !a && wrongAttribute.empty())
+  if (written && !a && !isa<TypeAttr>(written) && wrongAttribute.empty())
     wrongAttribute =
         ("its attribute '" + name + "' is " + kindOf(written) + "; allowed is " + kind).str();
   return a;

@@ -123,9 +123,6 @@ struct Entry {
 };
 inline constexpr int64_t latest = INT64_MAX;
 
-/// The attribute that the operator must have and this node has not; "" when none.
-llvm::StringRef missingAttribute(frontend::NodeOp node);
-
 /// The rule for an operator at a version; null when there is none. `reason` then says why.
 const Entry *findRule(llvm::StringRef domain, llvm::StringRef type, int64_t version,
                       std::string &reason);

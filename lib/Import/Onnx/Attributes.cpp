@@ -30,7 +30,11 @@ static ::onnx::AttributeProto::AttributeType kindOf(const ::onnx::AttributeProto
   return A::UNDEFINED;
 }
 
-/// Kinds that no converted operator reads become a string that says what they were.
+/// What we have no value for: a type that says in words what it was.
+static Attribute opaque(MLIRContext *context, const Twine &what) {
+  return TypeAttr::get(frontend::ValueType::get(context, what.str()));
+}
+
 Attribute GraphImporter::convertAttribute(const ::onnx::AttributeProto &a, StringRef node) {
   using A = ::onnx::AttributeProto;
   switch (kindOf(a)) {
@@ -52,7 +56,7 @@ Attribute GraphImporter::convertAttribute(const ::onnx::AttributeProto &a, Strin
   }
   case A::TENSOR: {
     if (!elementType(a.t().data_type()))
-      return builder.getStringAttr("tensor of " + elementTypeName(a.t().data_type()));
+      return opaque(builder.getContext(), "tensor of " + elementTypeName(a.t().data_type()));
     HostTensor value;
     std::string problem;
     if (decodeTensor(a.t(), std::nullopt, value, problem))
@@ -64,6 +68,6 @@ Attribute GraphImporter::convertAttribute(const ::onnx::AttributeProto &a, Strin
   case A::GRAPH:
     return {}; // a region
   default:
-    return builder.getStringAttr("attribute of kind " + Twine(int(kindOf(a))));
+    return opaque(builder.getContext(), "attribute of kind " + Twine(int(kindOf(a))));
   }
 }

@@ -51,9 +51,21 @@ bool GraphImporter::readOpsets(Surroundings &around) {
   return errors == 0;
 }
 
+/// The name of a dimension, "" for none. "?" is none: Paddle's exporter writes that for "unknown",
+/// and two of them are no promise of equal sizes. A profile is written `a=1,b=2;a=3,b=4`, so a name
+/// keeps none of its separators: `max(1, n)` is `max(1_ n)`.
+static std::string symbolOf(StringRef written) {
+  if (llvm::none_of(written, llvm::isAlnum))
+    return "";
+  std::string symbol = written.trim().str();
+  for (char &c : symbol)
+    if (StringRef(",;=").contains(c))
+      c = '_';
+  return symbol;
+}
+
 /// `dims` receives the names of the dimensions; an unknown one without a name is called
-/// <value>_dim<i>, so that a profile can bind it. So is one named "?": Paddle's exporter writes
-/// that for "unknown", and two of them are no promise of equal sizes.
+/// <value>_dim<i>, so that a profile can bind it.
 Type GraphImporter::typeOf(const ::onnx::TypeProto &type, StringRef name,
                            SmallVectorImpl<Attribute> *dims) {
   auto opaque = [&](const Twine &what) -> Type {
@@ -83,9 +95,7 @@ Type GraphImporter::typeOf(const ::onnx::TypeProto &type, StringRef name,
   SmallVector<int64_t> shape;
   for (const auto &dim : tensor.shape().dim()) {
     bool known = dim.has_dim_value() && dim.dim_value() >= 0;
-    StringRef symbol = known ? "" : StringRef(dim.dim_param());
-    if (llvm::none_of(symbol, llvm::isAlnum))
-      symbol = "";
+    std::string symbol = known ? "" : symbolOf(dim.dim_param());
     shape.push_back(known ? dim.dim_value() : ShapedType::kDynamic);
     if (dims)
       dims->push_back(builder.getStringAttr(

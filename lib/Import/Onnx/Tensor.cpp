@@ -128,9 +128,34 @@ static bool decodeRaw(StringRef raw, HostTensor &result, std::string &error) {
   return true;
 }
 
+/// The values of int32_data that a narrower type can hold; floats lie there by their bits, and of
+/// a truth value it only counts whether it is 0.
+static std::pair<int32_t, int32_t> int32Range(DType type) {
+  switch (type) {
+  case DType::I1:
+  case DType::I32:
+    return {INT32_MIN, INT32_MAX};
+  case DType::I8:
+    return {INT8_MIN, INT8_MAX};
+  case DType::I16:
+    return {INT16_MIN, INT16_MAX};
+  default: // unsigned, the bits of a float, or a pair of nibbles
+    return {0, bitWidth(type) == 16 ? UINT16_MAX : UINT8_MAX};
+  }
+}
+
 /// Types that lie in int32_data, by their bits; nibbles lie there in packed pairs.
 static bool decodeInt32(const TensorProto &tensor, HostTensor &result, std::string &error) {
   DType type = result.dtype();
+  auto [least, greatest] = int32Range(type);
+  for (int32_t v : tensor.int32_data())
+    if (v < least || v > greatest) {
+      error = "has " + std::to_string(v) + " in int32_data; its type " +
+              onnx_import::elementTypeName(tensor.data_type()) + " allows " +
+              std::to_string(least) + " to " + std::to_string(greatest) +
+              ": correct the value or the type";
+      return false;
+    }
   auto *bytes = static_cast<uint8_t *>(result.bytes());
   unsigned width = bitWidth(type);
   if (width == 4)

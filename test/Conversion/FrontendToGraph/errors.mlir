@@ -87,9 +87,49 @@ module {
 frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
     inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
 ^bb0(%x: tensor<?x6xf32>):
-  // expected-error @+2 {{node 'add' (Add, opset 17): has 1 operands; the operator needs 2}}
+  // expected-error @+2 {{node 'add' (Add, opset 17): has 1 operand; Add since opset 14 takes 2}}
   // expected-note @+1 {{remedy: correct node 'add' (Add) or what feeds it}}
   %y = frontend.op "onnx.Add"(%x) {version = 17 : i64, node = "add", names = ["y"]} : (tensor<?x6xf32>) -> !frontend.value
+  frontend.yield %y : !frontend.value
+}
+}
+
+// -----
+
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<?x6xf32>):
+  // expected-error @+2 {{node 'sm' (Softmax, opset 17): has the attribute 'axs', which Softmax since opset 13 does not have; did you mean 'axis'?}}
+  // expected-note @+1 {{remedy: correct node 'sm' (Softmax) or what feeds it}}
+  %y = frontend.op "onnx.Softmax"(%x) {version = 17 : i64, node = "sm", names = ["y"], params = {axs = 1 : i64}} : (tensor<?x6xf32>) -> !frontend.value
+  frontend.yield %y : !frontend.value
+}
+}
+
+// -----
+
+// A name with two underscores in front is the exporter's own; another value than the operator's kind is not.
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [["batch", ""]], outputs = ["y", "z"], output_dims = [[], []]} {
+^bb0(%x: tensor<?x6xf32>):
+  %y = frontend.op "onnx.Relu"(%x) {version = 17 : i64, node = "re", names = ["y"], params = {__origin = "a"}} : (tensor<?x6xf32>) -> !frontend.value
+  // expected-error @+2 {{node 'f' (Flatten, opset 17): its attribute 'axis' is a list of integers; allowed is an integer}}
+  // expected-note @+1 {{remedy: correct node 'f' (Flatten) or what feeds it}}
+  %z = frontend.op "onnx.Flatten"(%x) {version = 17 : i64, node = "f", names = ["z"], params = {axis = array<i64: 1>}} : (tensor<?x6xf32>) -> !frontend.value
+  frontend.yield %y, %z : !frontend.value, !frontend.value
+}
+}
+
+// -----
+
+// Domains that the tables do not know, and newer versions of those that they know, are not checked.
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<?x6xf32>):
+  %y = frontend.op "onnx.Gelu"(%x) {domain = "com.microsoft", version = 2 : i64, node = "g", names = ["y"], params = {novel = 1 : i64}} : (tensor<?x6xf32>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
 }

@@ -22,7 +22,20 @@ using namespace gpucc::frontend_to_graph;
 using namespace gpucc::graph;
 
 namespace {
-enum Operand { Query, Key, Values, PastKey, PastValue, Lengths, Total, Cos, Sin, Positions, Bias };
+enum Operand {
+  Query,
+  Key,
+  Values,
+  PastKey,
+  PastValue,
+  Lengths,
+  Total,
+  Cos,
+  Sin,
+  Positions,
+  Bias,
+  HeadSink
+};
 
 class GroupQuery {
 public:
@@ -50,6 +63,10 @@ private:
     return g.transpose(g.reshape(x, {batch, rows, count, depth}), {0, 2, 1, 3});
   }
 
+  bool isQuantized(llvm::StringRef attribute) const {
+    return n.getString(attribute, "NONE") != "NONE";
+  }
+
   LogicalResult read() {
     heads = n.getInt("num_heads", 0);
     groups = n.getInt("kv_num_heads", 0);
@@ -60,8 +77,14 @@ private:
       return n.invalid(
           "it takes queries [batch, tokens, heads * size], lengths [batch], and num_heads a "
           "multiple of kv_num_heads");
-    if (n.getFloat("softcap", 0) != 0 || n.getInt("smooth_softmax", 0) > 0 || n.has(Bias + 1))
+    if (n.getFloat("softcap", 0) != 0 || n.getInt("smooth_softmax", 0) > 0 || n.has(HeadSink))
       return n.unsupported("softcap, smooth_softmax or head_sink");
+    for (unsigned i = HeadSink + 1; i < n.size(); ++i) // scales of a quantized cache, norms of Q, K
+      if (n.has(i))
+        return n.unsupported("operands beyond head_sink (a quantized cache, normalized queries)");
+    if (n.getInt("causal", 1) == 0 || n.getInt("sliding_window_cache", 0) != 0 ||
+        n.getInt("qk_output", 0) != 0 || isQuantized("k_quant_type") || isQuantized("v_quant_type"))
+      return n.unsupported("causal = 0, sliding_window_cache, qk_output or a quantized cache");
     Dims shape = shapeOf(n[Query]);
     batch = shape[0];
     rows = shape[1];

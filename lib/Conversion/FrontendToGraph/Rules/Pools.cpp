@@ -2,7 +2,7 @@
 #include "lib/Conversion/FrontendToGraph/Rules/Windows.h"
 
 #include <cmath>
-#include <limits>
+#include <utility>
 
 using namespace mlir;
 using namespace gpucc::frontend_to_graph;
@@ -32,6 +32,26 @@ static Value pool(Node &n, PoolKind kind, Value x, ArrayRef<int64_t> kernel, con
                             countPadding);
 }
 
+/// The place in dimension i of each cell of each window. A cell of the padding stands for the first
+/// one that is not, so it is as great as that one and has its name: what is found is always a cell
+/// of the image, the first of the greatest, also where all are -inf.
+static Value cellPlaces(GraphBuilder &g, const Window &w, ArrayRef<int64_t> cells, size_t i,
+                        int64_t size) {
+  Type index = g.builder.getI64Type();
+  double step = w.dilations[i];
+  Value start = g.binary(BinaryKind::Mul, g.iota(cells, i, index), double(w.strides[i]));
+  start = g.binary(BinaryKind::Sub, start, double(w.low[i]));
+  Value offset = g.binary(BinaryKind::Mul, g.iota(cells, cells.size() / 2 + i, index), step);
+  Value at = g.add(start, offset);
+  Value outside = g.binary(BinaryKind::Max, g.unary(UnaryKind::Neg, start), 0); // in front
+  Value skipped = g.binary(BinaryKind::Div, g.binary(BinaryKind::Add, outside, step - 1), step);
+  Value first = g.add(start, g.binary(BinaryKind::Mul, skipped, step));
+  Value fits = g.binary(BinaryKind::And, g.compare(CompareKind::Ge, at, g.splatLike(at, 0)),
+                        g.compare(CompareKind::Lt, at, g.splatLike(at, double(size))));
+  // A window with padding only has no such cell; its index means nothing, but stays inside.
+  return g.select(fits, at, g.binary(BinaryKind::Min, first, double(size - 1)));
+}
+
 /// For each window of x the position of its greatest element in the flattened x: [N, C, out...].
 /// Windows become rows [N*C, out, cells] by a gather, of which the greatest is found.
 static Value maxIndices(Node &n, Value x, ArrayRef<int64_t> kernel, const Window &w,
@@ -47,41 +67,26 @@ static Value maxIndices(Node &n, Value x, ArrayRef<int64_t> kernel, const Window
     g.error("its windows have more than 2^40 elements");
     return x;
   }
-  int64_t area = 1, windows = elementsOf(ArrayRef<int64_t>(cells).take_front(spatial));
-  bool columns = n.getInt("storage_order", 0) != 0;
-  Value linear, named, inside; // where it lies, what the result calls it, is it in the image
-  for (size_t i = spatial; i-- > 0;) {
-    Value at = g.binary(BinaryKind::Mul, g.iota(cells, i, index), double(w.strides[i]));
-    Value cell =
-        g.binary(BinaryKind::Mul, g.iota(cells, spatial + i, index), double(w.dilations[i]));
-    at = g.binary(BinaryKind::Sub, g.add(at, cell), double(w.low[i]));
-    int64_t size = shape[i + 2];
-    Value fits = g.binary(BinaryKind::And, g.compare(CompareKind::Ge, at, g.splatLike(at, 0)),
-                          g.compare(CompareKind::Lt, at, g.splatLike(at, double(size))));
-    inside = inside ? g.binary(BinaryKind::And, inside, fits) : fits;
-    Value step = g.binary(BinaryKind::Mul, at, double(area));
-    linear = linear ? g.add(linear, step) : step;
-    area *= size;
-  }
-  named = linear;
-  if (columns) { // column-major: the first dimension is the fastest
+  SmallVector<Value> places;
+  for (size_t i = 0; i < spatial; ++i)
+    places.push_back(cellPlaces(g, w, cells, i, shape[i + 2]));
+  auto numbered = [&](bool columns) { // column-major: the first dimension is the fastest
+    Value linear;
     int64_t stride = 1;
-    named = Value();
-    for (size_t i = 0; i < spatial; ++i) {
-      Value at = g.binary(BinaryKind::Mul, g.iota(cells, i, index), double(w.strides[i]));
-      Value cell =
-          g.binary(BinaryKind::Mul, g.iota(cells, spatial + i, index), double(w.dilations[i]));
-      at = g.binary(BinaryKind::Sub, g.add(at, cell), double(w.low[i]));
-      Value step = g.binary(BinaryKind::Mul, at, double(stride));
-      named = named ? g.add(named, step) : step;
+    for (size_t step = 0; step < spatial; ++step) {
+      size_t i = columns ? step : spatial - 1 - step;
+      Value term = g.binary(BinaryKind::Mul, places[i], double(stride));
+      linear = linear ? g.add(linear, term) : term;
       stride *= shape[i + 2];
     }
-  }
+    return linear;
+  };
+  Value linear = numbered(false);
+  Value named = n.getInt("storage_order", 0) != 0 ? numbered(true) : linear;
   int64_t rows = shape[0] * shape[1], depth = elementsOf(kernel);
-  Value safe = g.select(inside, linear, g.splatLike(linear, 0));
-  Value seen = g.gather(g.reshape(x, {rows, area}), g.reshape(safe, {windows, depth}), 1);
-  Value least = g.scalar(elementOf(x), -std::numeric_limits<double>::infinity());
-  seen = g.select(g.reshape(inside, {windows, depth}), seen, least);
+  int64_t area = elementsOf(ArrayRef<int64_t>(shape).drop_front(2));
+  int64_t windows = elementsOf(ArrayRef<int64_t>(cells).take_front(spatial));
+  Value seen = g.gather(g.reshape(x, {rows, area}), g.reshape(linear, {windows, depth}), 1);
   Value best = g.create<ArgReduceOp>(ReductionKind::Max, seen, int64_t(2), false);
   Value cell =
       g.add(best, g.binary(BinaryKind::Mul, g.iota({rows, windows}, 1, index), double(depth)));
@@ -162,9 +167,8 @@ static LogicalResult lpPool(Node &n) {
   auto window = windowOf(n, *kernel, n.getInt("ceil_mode", 0) != 0);
   if (!window)
     return failure();
-  for (int64_t extra : window->extra)
-    if (extra)
-      return n.unsupported("ceil_mode with a window that is cut off");
+  for (auto [high, extra] : llvm::zip(window->high, window->extra))
+    high += std::exchange(extra, 0); // what is cut off is zero in a sum
   double p = n.getInt("p", 2);
   Value power = n.g.binary(BinaryKind::Pow, n.g.unary(UnaryKind::Abs, n[0]), p);
   Value mean = pool(n, PoolKind::Avg, power, *kernel, *window, /*countPadding=*/true);

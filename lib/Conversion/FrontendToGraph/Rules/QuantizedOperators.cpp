@@ -121,6 +121,8 @@ static LogicalResult matMulNBits(Node &n) {
     return n.unsupported(llvm::Twine(bits) + " bits; 4 and 8 are done");
   if (n.has(4))
     return n.unsupported("g_idx (reordered columns)");
+  if (n.getInt("weight_prepacked", 0) != 0)
+    return n.unsupported("weight_prepacked (in the order of another program's kernel)");
   if (k < 1 || columns < 1 || block < 2 || std::max({k, columns, block}) > 1 << 30)
     return n.invalid("K, N and block_size must be positive");
   if (n.rank(0) < 1 || block * bits % 8)

@@ -47,6 +47,8 @@ static LogicalResult rotary(Node &n) { return rotate(n, n[3], n[1], n[2]); }
 static LogicalResult microsoftRotary(Node &n) {
   if (n.rank(1) != 2)
     return n.unsupported("position_ids that are only a start");
+  if (n.getFloat("scale", 1) != 1 || n.getInt("is_packed_batching", 0) != 0)
+    return n.unsupported("scale or is_packed_batching");
   return rotate(n, n[1], n[2], n[3]);
 }
 

@@ -98,8 +98,14 @@ struct GridAxis {
   double low() const { return aligned ? 0 : -0.5; }
   double high() const { return aligned ? double(size - 1) : size - 0.5; }
 
-  /// [-1, 1] to elements.
+  /// [-1, 1] to elements. No element is near infinity, NaN or what is above 2^62: as ONNX Runtime
+  /// does, they are the low border.
   Value position(Value normalized) const {
+    Value p = scaled(normalized);
+    Value near = g.compare(CompareKind::Le, g.unary(UnaryKind::Abs, p), g.splatLike(p, 0x1p62));
+    return g.select(near, p, g.splatLike(p, low()));
+  }
+  Value scaled(Value normalized) const {
     Value unit = g.binary(BinaryKind::Add, normalized, 1);
     if (aligned)
       return g.binary(BinaryKind::Mul, unit, (size - 1) / 2.0);

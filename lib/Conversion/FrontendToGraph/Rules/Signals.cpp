@@ -63,6 +63,12 @@ static Dims toLast(int64_t rank, int64_t from) {
   return order;
 }
 
+/// Only a real signal's spectrum is told by its first half.
+static LogicalResult invalidHalf(Node &n) {
+  return n.invalid("onesided is 1 (in STFT also when it is left out) for a complex signal; a "
+                   "one-sided spectrum is allowed for real signals: set onesided to 0");
+}
+
 static LogicalResult dft(Node &n) {
   GraphBuilder &g = n.g;
   int64_t rank = n.rank(0), axis = n.version() < 20 ? n.getInt("axis", 1) : -2;
@@ -93,6 +99,8 @@ static LogicalResult dft(Node &n) {
     return n.unsupported("transforms of length " + llvm::Twine(length) + " (1 to 4096 are done)");
   if (oneSided && inverse)
     return n.unsupported("an inverse transform of half a spectrum");
+  if (oneSided && parts == 2)
+    return invalidHalf(n);
   int64_t used = std::min(length, shape[*dim]);
   int64_t bins = oneSided ? length / 2 + 1 : length;
   Type wide = g.builder.getF64Type();
@@ -142,7 +150,9 @@ static LogicalResult shortTimeFourier(Node &n) {
   if (length > maxLength)
     return n.unsupported("transforms of length " + llvm::Twine(length) + " (1 to 4096 are done)");
   int64_t frames = (shape[1] - length) / step->front() + 1;
-  bool oneSided = n.getInt("onesided", 1) != 0 && parts == 1;
+  bool oneSided = n.getInt("onesided", 1) != 0;
+  if (oneSided && parts == 2)
+    return invalidHalf(n);
   int64_t bins = oneSided ? length / 2 + 1 : length;
   Type index = g.builder.getI64Type(), wide = g.builder.getF64Type();
   Value start =

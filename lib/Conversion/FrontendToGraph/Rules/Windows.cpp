@@ -59,6 +59,10 @@ std::optional<Window> gpucc::frontend_to_graph::windowOf(Node &n, ArrayRef<int64
     else if (automatic.starts_with("SAME"))
       samePads(w, d, size, reach, automatic == "SAME_UPPER");
     int64_t room = size + w.low[d] + w.high[d] - reach;
+    if (ceil && room < 0 && -room < w.strides[d]) { // one window, cut off
+      w.extra[d] = -room;
+      continue;
+    }
     if (room < 0) {
       (void)n.invalid("the window of dimension " + llvm::Twine(d + 2) + " reaches over " +
                       llvm::Twine(reach) + " elements, but the padded operand has " +
