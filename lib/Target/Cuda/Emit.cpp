@@ -32,6 +32,7 @@ static void addPasses(OpPassManager &pm, bool hasSkeleton) {
   kernels.addPass(createCollapseLoops());
   kernels.addPass(createExpandMath());
   pm.addPass(createKernelToThreads());
+  pm.addNestedPass<func::FuncOp>(createExpandSines());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createLoopInvariantCodeMotionPass());

@@ -79,6 +79,7 @@ LogicalResult host::lowerToLlvmDialect(ModuleOp module, int64_t width) {
   KernelToLoopsOptions loops;
   loops.width = width;
   pm.addPass(createKernelToLoops(loops));
+  pm.addNestedPass<func::FuncOp>(createExpandSines());
   addLoweringPasses(pm);
   return pm.run(module);
 }

@@ -7,12 +7,25 @@ using namespace mlir;
 using namespace gpucc;
 using P = arith::CmpFPredicate;
 
+Type ScalarMath::like(Type element) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? Type(VectorType::get(vector.getShape(), element)) : element;
+}
+/// `value` as a constant of `type`, in every lane of a vector.
+static Value splat(OpBuilder &b, Location loc, Type type, TypedAttr value) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    value = DenseElementsAttr::get(vector, Attribute(value));
+  return arith::ConstantOp::create(b, loc, value);
+}
 Value ScalarMath::constant(double v) {
-  return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, v));
+  return splat(b, loc, type, b.getFloatAttr(getElementTypeOrSelf(type), v));
 }
 Value ScalarMath::integer(int64_t v) {
-  return arith::ConstantOp::create(
-      b, loc, b.getIntegerAttr(b.getIntegerType(type.getIntOrFloatBitWidth()), v));
+  Type bitsType = b.getIntegerType(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
+  return splat(b, loc, like(bitsType), b.getIntegerAttr(bitsType, v));
+}
+Value ScalarMath::wide(uint64_t v) {
+  return splat(b, loc, like(b.getI64Type()), b.getI64IntegerAttr(static_cast<int64_t>(v)));
 }
 Value ScalarMath::add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
 Value ScalarMath::sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
@@ -29,7 +42,8 @@ Value ScalarMath::compare(P predicate, Value x, Value y) {
   return arith::CmpFOp::create(b, loc, predicate, x, y);
 }
 Value ScalarMath::bits(Value x) {
-  return arith::BitcastOp::create(b, loc, b.getIntegerType(type.getIntOrFloatBitWidth()), x);
+  Type bitsType = b.getIntegerType(getElementTypeOrSelf(type).getIntOrFloatBitWidth());
+  return arith::BitcastOp::create(b, loc, like(bitsType), x);
 }
 Value ScalarMath::fromBits(Value x) { return arith::BitcastOp::create(b, loc, type, x); }
 
@@ -136,29 +150,6 @@ Value ScalarMath::atan(Value x) {
   Value p = horner(q, {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1});
   Value y = add(offset, fma(mul(p, q), t, t));
   return select(compare(P::UNO, x, x), x, copySign(y, x));
-}
-
-// n = round(x 2/π), r = x - n π/2 in three parts (good for |x| < 1e5), then the polynomial of the
-// quadrant. Cephes sinf and cosf.
-Value ScalarMath::sinCos(Value x, int64_t quadrant) {
-  Value magic = constant(12582912.0);
-  Value z = fma(x, constant(0.636619772367581343), magic);
-  Value n = sub(z, magic);
-  Value r = fma(n, constant(-1.5707962512969971), x);
-  r = fma(n, constant(-7.5497894158615964e-8), r);
-  r = fma(n, constant(-5.3903029534742384e-15), r);
-  Value q = arith::AddIOp::create(b, loc, bits(z), integer(quadrant));
-  Value rr = mul(r, r);
-  Value s = horner(rr, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
-  s = fma(mul(s, rr), r, r);
-  Value c = horner(rr, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
-  c = fma(mul(c, rr), rr, fma(rr, constant(-0.5), constant(1.0)));
-  auto bit = [&](int64_t mask) {
-    Value masked = arith::AndIOp::create(b, loc, q, integer(mask));
-    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked, integer(0));
-  };
-  Value y = select(bit(1), c, s);
-  return select(bit(2), arith::NegFOp::create(b, loc, y), y);
 }
 
 // atanh series in s = (m-1)/(m+1), |s| < 0.172: log m = 2 s (1 + s²/3 + s⁴/5 + ...).

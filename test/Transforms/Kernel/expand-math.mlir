@@ -1,7 +1,7 @@
 // RUN: gpucc-opt %s --gpucc-expand-math | FileCheck %s
 
 // CHECK-LABEL: kernel.func @functions
-// CHECK-NOT: math.{{exp|log|tanh|erf|sin|cos|rsqrt|powf|isnan}}
+// CHECK-NOT: math.{{exp|log|tanh|erf|rsqrt|powf|isnan}}
 kernel.func @functions(%x: memref<8xf32>, %y: memref<8xf32>) {
   kernel.program () in () {
     kernel.loop (%c) in (8) {
@@ -10,6 +10,9 @@ kernel.func @functions(%x: memref<8xf32>, %y: memref<8xf32>) {
       %2 = math.log %1 : f32
       %3 = math.tanh %2 : f32
       %4 = math.erf %3 : f32
+      // Left for gpucc-expand-sines.
+      // CHECK: math.sin
+      // CHECK: math.cos
       %5 = math.sin %4 : f32
       %6 = math.cos %5 : f32
       // CHECK: math.sqrt

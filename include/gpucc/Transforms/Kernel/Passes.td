@@ -48,7 +48,7 @@ def ExpandMath : Pass<"gpucc-expand-math", "::gpucc::kernel::FuncOp"> {
   let summary = "writes math functions as arithmetic, once, on scalars";
   let description = [{
     Both targets then run the same operations in the same order and give the same bits. f16 and bf16
-    are computed in f32 and rounded after each operation. exp, log, tanh, erf, sin, cos, pow of f32
+    are computed in f32 and rounded after each operation. exp, log, tanh, erf, pow of f32
     are our own (faster and closer than upstream's polynomials, which serve for the rest); f64 stays
     with the target's library. f8 and packed i4 become bytes and integer arithmetic.
 
@@ -59,6 +59,30 @@ def ExpandMath : Pass<"gpucc-expand-math", "::gpucc::kernel::FuncOp"> {
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
   let statistics = [Statistic<"numWidened", "widened", "f16 and bf16 operations computed in f32">];
+}
+
+def ExpandSines : Pass<"gpucc-expand-sines", "::mlir::func::FuncOp"> {
+  let summary = "writes sine, cosine and tangent as arithmetic, with a branch for large arguments";
+  let description = [{
+    Runs on the scalars of a thread and on the vectors of a loop alike, and gives the same bits for
+    both. Up to 2^20 the quadrant and the rest come from three multiplications. Above, 2/π is needed
+    to 200 bits: 64-bit integer arithmetic that a block of lanes does only if one of them is so far
+    out.
+
+    Before: `%y = math.sin %x : vector<16xf32>`
+
+    After:
+    ```
+    %near = ... : vector<16xf32>                       // x - n π/2
+    %far = |%x| >= 2^20 and finite : vector<16xi1>
+    %any = vector.reduction <or>, %far : vector<16xi1> into i1
+    %rest, %quadrant = scf.if %any { ... exact ... } else { yield %near, %n }
+    %y = polynomial of the quadrant in %rest
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [Statistic<"numReduced", "reduced", "Arguments reduced to a quadrant">];
 }
 
 #endif // GPUCC_TRANSFORMS_KERNEL_PASSES
