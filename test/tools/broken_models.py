@@ -286,6 +286,8 @@ ATTRIBUTES = {
     "attribute list": attribute("Softmax", "attribute 'axis' is a list of integers", "allowed is an integer", helper.make_attribute("axis", [1, 2])),
     "attribute not a list": attribute("Transpose", "attribute 'perm' is an integer", "allowed is a list of integers",
                                       helper.make_attribute("perm", 1)),
+    "attribute a tensor of strings": attribute("Softmax", "attribute 'axis' is a tensor", "allowed is an integer", helper.make_attribute(
+        "axis", helper.make_tensor("t", TensorProto.STRING, [1], ["a"]))),
     "attribute unnamed": attribute("Softmax", "the attribute ''", "each has its own", AttributeProto(type=AttributeProto.INT, i=1)),
     "attribute twice": attribute("Softmax", "the attribute 'axis' twice", "each has its own", helper.make_attribute("axis", 0),
                                  helper.make_attribute("axis", 1)),

@@ -70,7 +70,7 @@ public:
   }
 
 private:
-  /// How an attribute is written; 0 for one that the importer has no value for.
+  /// How an attribute is written; '?' for a kind that the importer has no value for.
   static char letterOf(Attribute a) {
     return llvm::TypeSwitch<Attribute, char>(a)
         .Case<IntegerAttr>([](auto) { return 'i'; })
@@ -80,7 +80,11 @@ private:
         .Case<DenseF32ArrayAttr>([](auto) { return 'F'; })
         .Case<ArrayAttr>([](auto) { return 'S'; })
         .Case<ElementsAttr>([](auto) { return 't'; })
-        .Default([](Attribute) { return '\0'; });
+        .Case<TypeAttr>([](TypeAttr opaque) { // in words: "tensor of string"
+          auto value = dyn_cast<frontend::ValueType>(opaque.getValue());
+          return value && value.getWhat().starts_with("tensor of ") ? 't' : '?';
+        })
+        .Default([](Attribute) { return '?'; });
   }
 
   static StringRef spell(char letter) {
@@ -134,7 +138,8 @@ private:
     auto known = llvm::find_if(attributes, [&](auto &a) { return a.name == name; });
     if (known == attributes.end())
       return name.starts_with("__") ? "" : unknownAttribute(name);
-    if (letter == 0 || letter == known->kind)
+    bool isOpaque = !StringRef("ifstgIFS").contains(known->kind); // then it may be
+    if (letter == known->kind || (letter == '?' && isOpaque))
       return "";
     return ("its attribute '" + name + "' is " + spell(letter) + "; allowed is " +
             spell(known->kind))

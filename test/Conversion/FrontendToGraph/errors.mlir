@@ -133,3 +133,30 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
   frontend.yield %y : !frontend.value
 }
 }
+
+// -----
+
+// What the importer has no value for is said in words; a tensor is one all the same.
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<?x6xf32>):
+  // expected-error @+2 {{node 'sm' (Softmax, opset 17): its attribute 'axis' is of another kind; allowed is an integer}}
+  // expected-note @+1 {{remedy: correct node 'sm' (Softmax) or what feeds it}}
+  %y = frontend.op "onnx.Softmax"(%x) {version = 17 : i64, node = "sm", names = ["y"], params = {axis = !frontend.value<"attribute of kind 13">}} : (tensor<?x6xf32>) -> !frontend.value
+  frontend.yield %y : !frontend.value
+}
+}
+
+// -----
+
+// expected-error @+3 {{the model has 1 node that gpucc cannot compile}}
+// expected-note @+2 {{'c' (Constant, opset 17): its value is a string, a sparse tensor, or of a type gpucc does not have}}
+module {
+frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : i64},
+    inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
+^bb0(%x: tensor<?x6xf32>):
+  %y = frontend.op "onnx.Constant"() {version = 17 : i64, node = "c", names = ["y"], params = {value = !frontend.value<"tensor of string">}} : () -> !frontend.value
+  frontend.yield %y : !frontend.value
+}
+}
