@@ -49,6 +49,21 @@ const TypeName types[] = {{GPUCC_RT_F64, Code::Float, 64},  {GPUCC_RT_F32, Code:
                           {GPUCC_RT_U8, Code::UInt, 8},     {GPUCC_RT_I1, Code::Bool, 8},
                           {GPUCC_RT_BF16, Code::Bfloat, 16}};
 
+/// What NumPy and others give as an array; the caller's mistake by name.
+Input toInput(const std::string &name, nb::handle value) {
+  Input input;
+  if (nb::try_cast(value, input))
+    return input;
+  PyErr_Clear(); // NumPy may have raised one of its own
+  std::string type = nb::cast<std::string>(value.type().attr("__name__"));
+  if (nb::hasattr(value, "dtype"))
+    type += " of " + nb::cast<std::string>(value.attr("dtype").attr("name"));
+  throw nb::type_error(("'" + name + "' is of type " + type +
+                        "; an array of numbers in C order is needed, as numpy.ascontiguousarray "
+                        "makes it")
+                           .c_str());
+}
+
 Array fromPython(const std::string &name, const Input &input) {
   Array array;
   array.name = name;
@@ -106,18 +121,26 @@ nb::list tensors(const gpucc_rt::Plan &plan) {
 
 class Ranks {
 public:
-  Ranks(const gpucc_rt::Plan &plan, const std::string &driver, uint32_t threads) {
+  Ranks(const gpucc_rt::Plan &plan, const std::string &driver, int64_t threads) {
+    if (threads < 0 || threads > maxThreads)
+      throw nb::value_error(("threads is " + std::to_string(threads) +
+                             "; allowed are 1 to 4096, or 0 for all cores")
+                                .c_str());
     gpucc_rt::GroupOptions options;
     options.driver = driver;
-    options.threads = threads;
+    options.threads = static_cast<uint32_t>(threads);
     nb::gil_scoped_release release;
     check(group.open(plan, options));
   }
 
   nb::dict run(const nb::dict &inputs) {
     std::vector<Array> arrays;
-    for (auto [name, value] : inputs)
-      arrays.push_back(fromPython(nb::cast<std::string>(name), nb::cast<Input>(value)));
+    for (auto [key, value] : inputs) {
+      std::string name;
+      if (!nb::try_cast(key, name))
+        throw nb::type_error("the inputs of run are arrays by name; a name is a str");
+      arrays.push_back(fromPython(name, toInput(name, value)));
+    }
     {
       nb::gil_scoped_release release;
       check(group.useProfileFor(arrays));
@@ -139,14 +162,15 @@ public:
     check(group.readArray(name, array));
     return toPython(std::move(array));
   }
-  void write(const std::string &name, const Input &input) {
-    check(group.writeArray(fromPython(name, input)));
+  void write(const std::string &name, const nb::object &value) {
+    check(group.writeArray(fromPython(name, toInput(name, value))));
   }
   void saveState(const std::string &path) { check(group.saveState(path, "")); }
   void loadState(const std::string &path) { check(group.loadState(path)); }
   std::string warnings() const { return group.warnings(); }
 
 private:
+  static constexpr int64_t maxThreads = 4096; // as gpucc-run
   gpucc_rt::RankGroup group;
 };
 
@@ -166,7 +190,7 @@ NB_MODULE(_runtime, module) {
       .def_prop_ro("explanation", [](const gpucc_rt::Plan &p) { return p.info().explanation; })
       .def_prop_ro("tensors", &tensors);
   nb::class_<Ranks>(module, "Ranks")
-      .def(nb::init<const gpucc_rt::Plan &, const std::string &, uint32_t>(),
+      .def(nb::init<const gpucc_rt::Plan &, const std::string &, int64_t>(),
            nb::keep_alive<1, 2>())
       .def("run", &Ranks::run)
       .def("read", &Ranks::read)

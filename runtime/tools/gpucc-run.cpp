@@ -123,9 +123,10 @@ int parse(int argc, char **argv, Arguments &arguments) {
       *texts[option] = argument;
       continue;
     }
-    uint64_t value = 0;
-    if (!parseCount(argument, 1, option == "--iterations" ? 1u << 30 : 4096, value))
-      return 1 + usageError(option + " takes a positive number, not '" + argument + "'");
+    uint64_t value = 0, most = option == "--iterations" ? 1u << 30 : 4096;
+    if (!parseCount(argument, 1, most, value))
+      return 1 + usageError(option + " takes a number from 1 to " + std::to_string(most) +
+                            ", not '" + argument + "'");
     if (option == "--iterations")
       arguments.iterations = value;
     else

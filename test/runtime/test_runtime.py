@@ -72,7 +72,8 @@ def test_info(plans):
     (["missing.plan"], 2, "cannot open plan 'missing.plan'"),
     ([__file__], 2, "does not begin with 'GPUCCPLN'"),
     (["axpb.plan", "--ranks", "2"], 2, "compiled for 1; compile it with --ranks 2"),
-    (["axpb.plan", "--iterations", "many"], 2, "takes a positive number, not 'many'"),
+    (["axpb.plan", "--iterations", "many"], 2, "takes a number from 1 to 1073741824, not 'many'"),
+    (["axpb.plan", "--threads", "100000"], 2, "--threads takes a number from 1 to 4096, not '100000'"),
     (["axpb.plan", "--inputs", "missing.npz"], 2, "cannot open arrays 'missing.npz'"),
     (["axpb.plan", "--inputs", "wrong.npz"], 2, "no profile of the plan fits x [3]"),
     (["future.plan"], 3, "needs CPU level 'x86-64-v9'"),
@@ -137,6 +138,18 @@ def test_python_package(gpucc, plans, tmp_path):
         model.run({"x": x[:3]})
     with pytest.raises(RuntimeError, match="cannot open plan"):
         gpucc.load("missing.plan")
+
+
+def test_python_names_the_mistake(gpucc, plans):
+    for threads in (-1, 100000):
+        with pytest.raises(ValueError, match=f"threads is {threads}; allowed are 1 to 4096, or 0"):
+            gpucc.load(plans / "axpb.plan", threads=threads)
+    model = gpucc.load(plans / "axpb.plan", threads=1)
+    for wrong in (["a", "b"], {"a": 1}, None):
+        with pytest.raises((TypeError, ValueError), match="'x' "):
+            model.run({"x": wrong})
+    with pytest.raises(TypeError, match="'x' is of type str; an array of numbers"):
+        model._ranks.write("x", "text")
 
 
 def test_python_ranks_and_state(gpucc, plans, tmp_path):

@@ -20,7 +20,7 @@ def test_first_wrong_op(gpucc, tmp_path):
     code, out, err = gpucc("check", path, "--precision", "bf16", "--tolerance", "1e-5")
     assert code == 1, out + err
     line = next(line for line in out.splitlines() if line.startswith("first wrong op"))
-    assert "product (MatMul)" in line and "the 1 before it agree" in line, out
+    assert "product (MatMul)" in line and "number 2 of 4" in line and "compiled up to op 1, all values that later ops read agree" in out, out
     assert "at [" in out and "found" in out and "expected" in out
 
 

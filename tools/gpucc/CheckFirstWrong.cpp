@@ -2,7 +2,8 @@
 //
 // The outputs of a compiled model differ from the reference; which op began it?
 // Halving over the model's ops: a program of the first n ops returns what the
-// others would read. The least n whose values differ names the op.
+// others would read. An n whose values differ while those of n - 1 agree names
+// the op. (One, not always the first: a later op can hide an error.)
 //
 //   96 ops: first 48 right, 72 wrong, 60 right, ... -> op 65, after 7 programs
 //
@@ -37,8 +38,9 @@ public:
     Compilation whole(a.flags->options);
     if (int code = whole.runTo(Phase::Graph))
       return code;
-    size_t right = 0, wrong = whole.countOps();
-    if (wrong == 0)
+    const size_t all = whole.countOps();
+    size_t right = 0, wrong = all;
+    if (all == 0)
       return 0;
     Probe found;
     if (int code = probe(wrong, found))
@@ -60,8 +62,10 @@ public:
       }
     }
     progress("");
-    std::printf("first wrong op: %s, the %zu before it agree\n", found.op.c_str(), right);
-    std::printf("     of the values that later ops read, '%s' has error %.2e", found.tensor.c_str(),
+    std::printf("first wrong op: %s, number %zu of %zu\n", found.op.c_str(), wrong, all);
+    if (right > 0)
+      std::printf("     compiled up to op %zu, all values that later ops read agree\n", right);
+    std::printf("     compiled up to this one, '%s' has error %.2e", found.tensor.c_str(),
                 found.worst.error);
     if (found.worst.problem.empty())
       std::printf(" at %s: found %.9g, expected %.9g\n",

@@ -108,6 +108,13 @@ LogicalResult host::compileHostImage(ModuleOp module, const HostOptions &options
     std::error_code ec;
     llvm::raw_fd_ostream stream(options.dumpLlvmIr, ec);
     code->print(stream, nullptr);
+    stream.close();
+    if (!ec)
+      ec = stream.error();
+    stream.clear_error(); // else LLVM ends the process
+    if (ec)
+      return module.emitError("host code: cannot write ")
+             << options.dumpLlvmIr << ": " << ec.message();
   }
   llvm::Expected<std::string> object = emitObject(*code, *machine);
   if (!object)

@@ -40,8 +40,12 @@ Expected<std::string> host::linkSharedLibrary(StringRef object, StringRef linker
     raw_fd_ostream stream(input, error);
     stream << object;
     stream.close();
-    if (error || stream.has_error())
-      return createStringError("cannot write " + input.str().str());
+    if (!error)
+      error = stream.error();
+    stream.clear_error(); // else LLVM ends the process
+    if (error)
+      return createStringError(error, "cannot write " + input.str().str() +
+                                          ", a temporary file for the linker: " + error.message());
   }
   // No names of files, no identifiers: the same kernels give the same bytes.
   StringRef args[] = {*program,          "-shared", "-s",   "--gc-sections",
