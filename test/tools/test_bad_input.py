@@ -172,7 +172,7 @@ ROWS = {
     "plan format 0": Row("plan", lambda b: b.patched(put(8, struct.pack("<I", 0))),
                          "bad.plan:", "plan format 0", "reads format 1", "recompile the model"),
     "plan of a newer runtime": Row("plan", lambda b: b.patched(put(16, struct.pack("<I", 7))),
-                                   "bad.plan:", "format 1.7 or later", "this one is 1.0", "update the runtime"),
+                                   "bad.plan:", "format 1.7 or later", "this one is 1.1", "update the runtime"),
     "plan index elsewhere": Row("plan", lambda b: b.patched(put(24, u64(128))),
                                 "bad.plan:", "index at 128", "do not fit into", "compile the model again"),
     "plan index huge": Row("plan", lambda b: b.patched(put(32, u64(1 << 62))),
