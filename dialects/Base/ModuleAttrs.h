@@ -22,6 +22,9 @@ inline constexpr llvm::StringLiteral batchAttr = "base.batch";
 /// i64, what the labels of cross-entropy may be: below label_classes, or ignored_label.
 inline constexpr llvm::StringLiteral labelClassesAttr = "base.label_classes";
 inline constexpr llvm::StringLiteral ignoredLabelAttr = "base.ignored_label";
+/// Dictionary from names of integer inputs to i64: below it lie the numbers that mean something to the model, as rows of a
+/// table that it reads or constants that it compares with. For made-up inputs; nothing refuses others.
+inline constexpr llvm::StringLiteral inputLimitsAttr = "base.input_limits";
 } // namespace gpucc::base
 
 #endif // GPUCC_BASE_MODULEATTRS_H

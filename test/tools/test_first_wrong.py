@@ -34,3 +34,25 @@ def test_expectations_of_another_model(gpucc, tmp_path):
     np.savez(tmp_path / "out.npz", y=np.full((8, 64), 7, np.float32))
     code, out, _ = gpucc("check", path, "--inputs", tmp_path / "in.npz", "--expect", tmp_path / "out.npz")
     assert code == 1 and "the ops one by one agree with the reference" in out
+
+
+def test_the_readme_model_with_default_inputs_says_its_warning_once(gpucc, magika):
+    """Random bytes lie below the 257 that the model compares with; all 0 or 1 make its first LayerNorm ill-conditioned."""
+    code, out, err = gpucc("check", magika)
+    assert code == 0, out + err
+    assert err.count("symbolic dimensions are bound to 1") == 1
+
+
+def test_random_inputs_follow_the_tables_that_they_index(gpucc, tmp_path):
+    table = np.arange(7, dtype=np.float32)
+    path = model(tmp_path / "m.onnx", [helper.make_node("Gather", ["t", "i"], ["y"])], [("i", [500], np.int64)],
+                 [("y", [500])], initializers=[("t", table)])
+    gpucc.ok("run", path, "--outputs", tmp_path / "o.npz")
+    assert set(np.load(tmp_path / "o.npz")["y"]) == set(table)
+
+
+def test_sizes_that_do_not_suit_the_model_are_the_first_suspect(gpucc, tmp_path):
+    path = model(tmp_path / "m.onnx", [helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2])],
+                 [("x", [1, 1, "h", "w"])], [("y", None)])
+    code, _, err = gpucc("compile", path, "-o", tmp_path / "m.plan")
+    assert code == 2 and "if the sizes do not suit the model (h=1,w=1), choose others with --profile" in err

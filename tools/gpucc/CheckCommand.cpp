@@ -31,7 +31,8 @@ int expectedOutputs(CheckArguments &a, const std::vector<gpucc_rt::Array> &input
     return 0;
   }
   CompileOptions options = a.flags->options;
-  if (isPlanFile(options.model)) {
+  bool compiled = !isPlanFile(options.model);
+  if (!compiled) {
     if (a.referenceModel.empty())
       return fail(2, "a plan does not hold its model; name it with --model MODEL.onnx (and the "
                      "plan's --profile), or give --expect FILE.npz");
@@ -40,7 +41,7 @@ int expectedOutputs(CheckArguments &a, const std::vector<gpucc_rt::Array> &input
     options = a.flags->options;
     options.model = a.referenceModel;
   }
-  Compilation reference(options, {progress});
+  Compilation reference(options, {progress, /*quiet=*/compiled});
   if (int code = reference.convert())
     return code;
   progress("reference evaluator");

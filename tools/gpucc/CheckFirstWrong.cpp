@@ -35,7 +35,7 @@ public:
 
   /// 0 when the question has an answer (or none was found), else the exit code of a failure.
   int run() {
-    Compilation whole(a.flags->options);
+    Compilation whole(a.flags->options, {{}, /*quiet=*/true});
     if (int code = whole.runTo(Phase::Graph))
       return code;
     const size_t all = whole.countOps();
@@ -79,7 +79,7 @@ public:
 private:
   /// The program does what the graph phase left of the model. Was that the model?
   int blamePasses(Compilation &simplified) {
-    Compilation model(a.flags->options);
+    Compilation model(a.flags->options, {{}, /*quiet=*/true});
     std::map<std::string, HostTensor> meant, left;
     if (int code = model.convert())
       return code;
@@ -103,7 +103,7 @@ private:
   bool isRight(const Probe &p) const { return p.worst.error <= a.tolerance.value_or(1e-3); }
 
   int probe(size_t count, Probe &p) {
-    Compilation c(a.flags->options);
+    Compilation c(a.flags->options, {{}, /*quiet=*/true});
     if (int code = c.runTo(Phase::Graph))
       return code;
     p.op = c.cutAfter(count);

@@ -27,6 +27,8 @@ namespace gpucc {
 struct CompileHooks {
   /// A line about what is being done; may be empty.
   std::function<void(const std::string &)> progress;
+  /// Errors only: the warnings were given when the same model was compiled before.
+  bool quiet = false;
 };
 
 /// What the compiler knows of one kernel, for `show --kernels` and tests.

@@ -1,6 +1,7 @@
 //===- FrontendToGraph.cpp - one function per profile ---------------------===//
 #include "gpucc/Conversion/FrontendToGraph/FrontendToGraph.h"
 
+#include "lib/Conversion/FrontendToGraph/InputLimits.h"
 #include "lib/Conversion/FrontendToGraph/ModelConverter.h"
 
 using namespace mlir;
@@ -131,6 +132,7 @@ Conversion gpucc::convertFrontendToGraph(ModuleOp module, const ConversionOption
   if (outcome.status == frontend::Status::Ok) {
     source.erase();
     eraseUnusedWeights(module);
+    noteInputLimits(module);
   }
   return outcome;
 }

@@ -77,16 +77,27 @@ static std::string operatorName(frontend::NodeOp node) {
   return (node.getDomain().empty() ? Twine(kind) : node.getDomain() + "." + kind).str();
 }
 
+/// "batch=4,seq=16"; "" without symbols.
+static std::string sizesText(const ProfileBinding &profile) {
+  std::string text;
+  for (const auto &[symbol, size] : profile.sizes)
+    text += (text.empty() ? "" : ",") + symbol + "=" + std::to_string(size);
+  return text;
+}
+
 /// Whatever is wrong at a node (a verifier's rule, too) is mended where the model is made: a note
 /// says so.
-static LogicalResult addRemedy(Diagnostic &diagnostic, frontend::NodeOp node) {
+static LogicalResult addRemedy(Diagnostic &diagnostic, frontend::NodeOp node, const std::string &profile) {
   if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
     return failure();
   for (Diagnostic &note : diagnostic.getNotes())
     if (StringRef(note.str()).starts_with("remedy: "))
       return failure(); // an inner node's
-  diagnostic.attachNote() << "remedy: correct node '" << node.getNode() << "' ("
-                          << operatorName(node) << ") or what feeds it, and export the model again";
+  Diagnostic &note = diagnostic.attachNote() << "remedy: ";
+  if (!profile.empty())
+    note << "if the sizes do not suit the model (" << profile << "), choose others with --profile; else ";
+  note << "correct node '" << node.getNode() << "' (" << operatorName(node)
+       << ") or what feeds it, and export the model again";
   return failure(); // go on to who prints it
 }
 
@@ -113,7 +124,7 @@ LogicalResult ModelConverter::applyRule(Node &node, const Entry &entry) {
 
 bool ModelConverter::convertNode(frontend::NodeOp node) {
   ScopedDiagnosticHandler remedies(module.getContext(),
-                                   [&](Diagnostic &d) { return addRemedy(d, node); });
+                                   [&](Diagnostic &d) { return addRemedy(d, node, sizesText(profile)); });
   auto poison = [&] {
     for (Value result : node.getResults())
       values[result] = Value();

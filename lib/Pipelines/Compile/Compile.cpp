@@ -71,7 +71,7 @@ Compilation::Compilation(CompileOptions options, CompileHooks hooks)
   cuda::registerCudaTarget(state->registry);
   // One thread per job: results do not depend on it, only the order of remarks would.
   state->context = std::make_unique<MLIRContext>(state->registry, MLIRContext::Threading::DISABLED);
-  state->diagnostics = std::make_unique<ConsoleDiagnostics>(state->context.get());
+  state->diagnostics = std::make_unique<ConsoleDiagnostics>(state->context.get(), state->hooks.quiet);
 }
 
 Compilation::~Compilation() = default;

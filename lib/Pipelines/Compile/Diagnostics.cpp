@@ -39,9 +39,12 @@ static const char *word(DiagnosticSeverity severity) {
   llvm_unreachable("all severities are handled");
 }
 
-ConsoleDiagnostics::ConsoleDiagnostics(MLIRContext *context) : ScopedDiagnosticHandler(context) {
+ConsoleDiagnostics::ConsoleDiagnostics(MLIRContext *context, bool quiet)
+    : ScopedDiagnosticHandler(context) {
   context->printOpOnDiagnostic(false);
-  setHandler([this](Diagnostic &d) {
+  setHandler([this, quiet](Diagnostic &d) {
+    if (quiet && d.getSeverity() != DiagnosticSeverity::Error)
+      return success();
     std::string text = placeOf(d.getLocation()) + word(d.getSeverity()) + ": " + d.str() + "\n";
     for (Diagnostic &note : d.getNotes()) {
       // "the user" is of use with its place only.

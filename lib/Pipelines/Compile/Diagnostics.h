@@ -16,7 +16,7 @@ namespace gpucc {
 /// Prints the context's diagnostics on stderr while it lives; equal warnings and remarks once.
 class ConsoleDiagnostics : public mlir::ScopedDiagnosticHandler {
 public:
-  explicit ConsoleDiagnostics(mlir::MLIRContext *context);
+  ConsoleDiagnostics(mlir::MLIRContext *context, bool quiet);
 
 private:
   std::set<std::string> said; ///< warnings and remarks

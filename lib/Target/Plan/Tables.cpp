@@ -181,6 +181,9 @@ private:
         t->classes = number(base::labelClassesAttr);
         t->ignored = number(base::ignoredLabelAttr);
       }
+      auto limits = program->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(base::inputLimitsAttr);
+      if (auto limit = limits ? limits.getAs<IntegerAttr>(t->name) : IntegerAttr())
+        t->limit = limit.getInt();
       plan.tensors.push_back(std::move(t));
     }
     // Of its count, the number is filled in when all tensors have theirs.

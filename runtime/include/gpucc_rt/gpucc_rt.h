@@ -131,6 +131,7 @@ typedef struct {
   uint32_t rank;
   int64_t dims[GPUCC_RT_MAX_RANK];        /* -1 where the size is a symbol */
   const char *symbols[GPUCC_RT_MAX_RANK]; /* "" where the size is a number */
+  int64_t limit; /* of an integer input: sensible values lie in 0 .. limit - 1; 0: unknown. Others are not refused */
 } gpucc_rt_tensor_info;
 
 /* State that is a piece of another tensor (a projection that was split for tensor parallelism): it

@@ -95,6 +95,7 @@ gpucc_rt_status *gpucc_rt_plan_get_tensor(const gpucc_rt_plan *plan, uint32_t in
     info->role = static_cast<gpucc_rt_role>(tensor.role());
     info->dtype = static_cast<gpucc_rt_dtype>(tensor.dtype());
     info->rank = tensor.dims() ? tensor.dims()->size() : 0;
+    info->limit = tensor.limit();
     for (uint32_t d = 0; d < info->rank; ++d) {
       info->dims[d] = tensor.dims()->Get(d)->size();
       info->symbols[d] = text(tensor.dims()->Get(d)->symbol());

@@ -280,10 +280,11 @@ gpucc_rt::Status gpucc_rt::randomInputs(const Plan &plan, uint32_t profile, uint
     auto count = static_cast<uint64_t>(rt::elementCount(array.shape));
     std::vector<double> values(count);
     bool isFloat = rt::dtypeIsFloat(toDType(info.dtype));
+    int64_t limit = info.limit > 0 ? info.limit : 2; // masks and truth values are 0 or 1
     for (double &value : values) {
       uint64_t bits = generator();
-      value =
-          isFloat ? static_cast<double>(bits >> 11) * 0x1p-52 - 1 : static_cast<double>(bits & 1);
+      value = isFloat ? static_cast<double>(bits >> 11) * 0x1p-52 - 1
+                      : static_cast<double>(bits % static_cast<uint64_t>(limit));
     }
     array.bytes.resize(dtypeBytes(info.dtype, count));
     if (!rt::canCast(DType::f64, toDType(info.dtype)))

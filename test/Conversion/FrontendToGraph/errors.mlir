@@ -49,7 +49,7 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
 ^bb0(%x: tensor<?x6xf32>):
   %s = frontend.initializer "s" {value = dense<[5, -1]> : tensor<2xi64>} : tensor<2xi64>
   // expected-error @+2 {{node 'bad' (Reshape, opset 17): 12 elements cannot be divided into rows of 5 for the -1 of the shape}}
-  // expected-note @+1 {{remedy: correct node 'bad' (Reshape) or what feeds it}}
+  // expected-note @+1 {{correct node 'bad' (Reshape) or what feeds it}}
   %y = frontend.op "onnx.Reshape"(%x, %s) {version = 17 : i64, node = "bad", names = ["y"]} : (tensor<?x6xf32>, tensor<2xi64>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
@@ -62,7 +62,7 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
     inputs = ["x", "z"], dims = [["batch", ""], [""]], outputs = ["y"], output_dims = [[]]} {
 ^bb0(%x: tensor<?x6xf32>, %z: tensor<4xf32>):
   // expected-error @+2 {{operands of shapes [2,6] and [4] do not broadcast: from the last dimension on, sizes must be equal or 1}}
-  // expected-note @+1 {{remedy: correct node 'add' (Add) or what feeds it}}
+  // expected-note @+1 {{correct node 'add' (Add) or what feeds it}}
   %y = frontend.op "onnx.Add"(%x, %z) {version = 17 : i64, node = "add", names = ["y"]} : (tensor<?x6xf32>, tensor<4xf32>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
@@ -75,7 +75,7 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
     inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
 ^bb0(%x: tensor<?x6xf32>):
   // expected-error @+2 {{node 'sm' (Softmax, opset 17): axis 2 is outside [-2, 1], the dimensions of a tensor of rank 2}}
-  // expected-note @+1 {{remedy: correct node 'sm' (Softmax) or what feeds it}}
+  // expected-note @+1 {{correct node 'sm' (Softmax) or what feeds it}}
   %y = frontend.op "onnx.Softmax"(%x) {version = 17 : i64, node = "sm", names = ["y"], params = {axis = 2 : i64}} : (tensor<?x6xf32>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
@@ -88,7 +88,7 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
     inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
 ^bb0(%x: tensor<?x6xf32>):
   // expected-error @+2 {{node 'add' (Add, opset 17): has 1 operand; Add since opset 14 takes 2}}
-  // expected-note @+1 {{remedy: correct node 'add' (Add) or what feeds it}}
+  // expected-note @+1 {{correct node 'add' (Add) or what feeds it}}
   %y = frontend.op "onnx.Add"(%x) {version = 17 : i64, node = "add", names = ["y"]} : (tensor<?x6xf32>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
@@ -101,7 +101,7 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
     inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
 ^bb0(%x: tensor<?x6xf32>):
   // expected-error @+2 {{node 'sm' (Softmax, opset 17): has the attribute 'axs', which Softmax since opset 13 does not have; did you mean 'axis'?}}
-  // expected-note @+1 {{remedy: correct node 'sm' (Softmax) or what feeds it}}
+  // expected-note @+1 {{correct node 'sm' (Softmax) or what feeds it}}
   %y = frontend.op "onnx.Softmax"(%x) {version = 17 : i64, node = "sm", names = ["y"], params = {axs = 1 : i64}} : (tensor<?x6xf32>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
@@ -116,7 +116,7 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
 ^bb0(%x: tensor<?x6xf32>):
   %y = frontend.op "onnx.Relu"(%x) {version = 17 : i64, node = "re", names = ["y"], params = {__origin = "a"}} : (tensor<?x6xf32>) -> !frontend.value
   // expected-error @+2 {{node 'f' (Flatten, opset 17): its attribute 'axis' is a list of integers; allowed is an integer}}
-  // expected-note @+1 {{remedy: correct node 'f' (Flatten) or what feeds it}}
+  // expected-note @+1 {{correct node 'f' (Flatten) or what feeds it}}
   %z = frontend.op "onnx.Flatten"(%x) {version = 17 : i64, node = "f", names = ["z"], params = {axis = array<i64: 1>}} : (tensor<?x6xf32>) -> !frontend.value
   frontend.yield %y, %z : !frontend.value, !frontend.value
 }
@@ -142,7 +142,7 @@ frontend.graph @main attributes {ir_version = 8 : i64, opsets = {ai.onnx = 17 : 
     inputs = ["x"], dims = [["batch", ""]], outputs = ["y"], output_dims = [[]]} {
 ^bb0(%x: tensor<?x6xf32>):
   // expected-error @+2 {{node 'sm' (Softmax, opset 17): its attribute 'axis' is of another kind; allowed is an integer}}
-  // expected-note @+1 {{remedy: correct node 'sm' (Softmax) or what feeds it}}
+  // expected-note @+1 {{correct node 'sm' (Softmax) or what feeds it}}
   %y = frontend.op "onnx.Softmax"(%x) {version = 17 : i64, node = "sm", names = ["y"], params = {axis = !frontend.value<"attribute of kind 13">}} : (tensor<?x6xf32>) -> !frontend.value
   frontend.yield %y : !frontend.value
 }
