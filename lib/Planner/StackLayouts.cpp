@@ -1,7 +1,7 @@
 //===- StackLayouts.cpp - what published software can run -----------------===//
 //
 // A plan that nobody can run helps nobody: `gpucc plan --stack megatron` searches among the layouts
-// that Megatron-LM runs without a fork. The rules are those of the exporters (ExportLayouts.cpp):
+// that Megatron-LM runs without a fork. The rules are those of the exporters (ExportMegatron.cpp):
 // what they would only write as a note is left out here.
 //
 // Example: zb-v is offered to torchtitan (ScheduleZBVZeroBubble) and not to Megatron-LM.

@@ -191,6 +191,83 @@ TEST(LayoutSearch, ExportsSpellTheLayout) {
     EXPECT_NE(titan.find(line), std::string::npos) << line << titan;
 }
 
+// Arguments by hand, from the models' published configurations and Megatron-LM's arguments.py.
+TEST(LayoutSearch, ExportsSpellTheModel) {
+  struct Row {
+    const char *name;
+    std::vector<const char *> has, lacks;
+  };
+  const char *noBias = "--disable-bias-linear\n", *swiglu = "--swiglu\n",
+             *window = "--window-size", *quick = "--quick-geglu\n";
+  for (const Row &row :
+       {Row{"gpt-3-175b", {}, {noBias, swiglu, window, "--add-qkv-bias", "dropout"}},
+        Row{"llama-3-8b",
+            {noBias, swiglu, "--attention-dropout 0.0\n", "--hidden-dropout 0.0\n"},
+            {window, "--add-qkv-bias", "--qk-layernorm", "biases:"}},
+        Row{"qwen2.5-7b", {noBias, swiglu, "--add-qkv-bias\n"}, {"--qk-layernorm"}},
+        Row{"qwen3-30b-a3b", {noBias, swiglu, "--qk-layernorm\n"}, {"--moe-layer-freq"}},
+        Row{"mistral-7b", {swiglu, "--window-size 4095,0\n"}, {"--window-attn-skip-freq"}},
+        Row{"gemma-2-9b",
+            {quick, "# activation: gated GELU", "# norms: 4 per layer", "--window-size 4095,0\n",
+             "--window-attn-skip-freq 2\n"},
+            {swiglu}},
+        Row{"gpt-oss-20b",
+            {quick, "--glu-linear-offset 1.0\n", "--softmax-type learnable\n",
+             "--window-size 127,0\n", "--window-attn-skip-freq 2\n", "# biases: of attention only"},
+            {noBias, swiglu, "--add-qkv-bias"}},
+        Row{"deepseek-v3",
+            {noBias, swiglu, "--moe-layer-freq ([0]*3+[1]*58)\n", "--mtp-num-layers 1\n",
+             "--qk-layernorm\n", "--moe-router-enable-expert-bias\n"},
+            {window}},
+        Row{"bloom-176b", {"# positions are ALiBi", "# a norm follows the embedding"}, {noBias}}}) {
+    Workload w = std::get<Workload>(loadWorkload(row.name));
+    std::string text = megatronArguments(w, {});
+    for (const char *argument : row.has)
+      EXPECT_NE(text.find(argument), std::string::npos) << row.name << " " << argument << text;
+    for (const char *argument : row.lacks)
+      EXPECT_EQ(text.find(argument), std::string::npos) << row.name << " " << argument << text;
+  }
+}
+
+// A comment about modules names those of the argument; further tokens are not the decoder's layers.
+TEST(LayoutSearch, ExportsOfRecomputationAndPrediction) {
+  Layout l;
+  l.recompute = Recompute::Cheap;
+  for (auto [name, modules] : {std::pair{"llama-3-8b", "layernorm mlp"},
+                               {"mixtral-8x7b", "layernorm moe_act"},
+                               {"deepseek-v3", "layernorm moe_act mla_up_proj mlp"}}) {
+    std::string text = megatronArguments(std::get<Workload>(loadWorkload(name)), l);
+    EXPECT_NE(text.find("--recompute-modules " + std::string(modules) + "\n"), std::string::npos)
+        << text;
+    bool mlp = std::string(modules).find("mlp") != std::string::npos;
+    EXPECT_EQ(text.find("the module mlp") != std::string::npos, mlp) << text;
+  }
+  // 62 layers on 16 stages: 3, 14 times 4, and 3 of which one predicts: 2 of the decoder's 61.
+  l.pp = 16;
+  std::string text = megatronArguments(std::get<Workload>(loadWorkload("deepseek-v3")), l);
+  EXPECT_NE(text.find("--decoder-first-pipeline-num-layers 3\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("--decoder-last-pipeline-num-layers 2\n"), std::string::npos) << text;
+}
+
+TEST(LayoutSearch, TorchtitanHasFlavorsAndComments) {
+  auto settings = [](const char *name, Layout l) {
+    return torchtitanSettings(std::get<Workload>(loadWorkload(name)), l);
+  };
+  Layout l;
+  l.recipe.precision = Precision::F8;
+  l.offloadOptimizer = 1;
+  std::string v3 = settings("deepseek-v3", l), gemma = settings("gemma-2-9b", {});
+  for (const char *line :
+       {"name = \"deepseek_v3\"\nflavor = \"671B\"\n", "# layers that predict further tokens",
+        "converters = [\"quantize.linear.float8\"]\n", "enable_cpu_offload = true\n"})
+    EXPECT_NE(v3.find(line), std::string::npos) << line << v3;
+  EXPECT_EQ(v3.find("[training]"), v3.rfind("[training]")) << v3; // a table stands once in TOML
+  EXPECT_NE(gemma.find("# torchtitan has no flavor of gemma-2-9b"), std::string::npos) << gemma;
+  EXPECT_NE(gemma.find("#   name: gemma-2-9b"), std::string::npos) << gemma;
+  l.recipe.precision = Precision::F16;
+  EXPECT_NE(settings("llama-3-8b", l).find("# precision f16"), std::string::npos);
+}
+
 TEST(LayoutSearch, DiffNamesTheKeysAndTheCost) {
   SearchProblem p = problemOf("llama-3-8b", "h100", 64, 128);
   Layout a, b;
