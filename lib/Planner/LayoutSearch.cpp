@@ -4,7 +4,9 @@
 #include "PopularLayouts.h"
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <set>
 
 namespace gpucc::planner {
 
@@ -53,14 +55,11 @@ public:
       return std::move(result);
     }
     // A good answer first: it lets most of the others be skipped.
-    for (const auto &[mesh, layout] : promising()) {
-      ChunkCache chunks(cache, problem.machine);
-      keep({layout, timed(layout, chunks), ""});
-    }
-    for (const auto &[mesh, layout] : guessed)
+    guess();
+    for (size_t mesh : guessed)
       openMesh(open[mesh]);
     for (Open &mesh : open) {
-      if (mesh.bound >= worstToKeep() || result.work >= options.budget)
+      if (mesh.bound >= worstToKeep() || result.work >= budget())
         break;
       openMesh(mesh);
       firstUnopened = static_cast<size_t>(&mesh - open.data()) + 1;
@@ -97,33 +96,65 @@ private:
     open = std::move(sorted);
   }
 
-  /// The meshes whose usual variant (ZeRO-1, the least recomputation) promises the shortest step.
-  const std::vector<std::pair<size_t, Layout>> &promising() {
-    struct Guess {
-      double seconds;
-      size_t mesh;
-      Layout layout;
-    };
-    std::vector<Guess> guesses;
-    // The tail of the bounds is of no use: look at an even sample when there are very many.
-    size_t step = std::max<size_t>(1, open.size() / 3000);
-    for (size_t k = 0; k < open.size(); k += step) {
-      Layout layout;
-      if (double guess = guessOf(open[k].mesh, layout); guess < 1e300)
-        guesses.push_back({guess, k, layout});
-    }
-    std::sort(guesses.begin(), guesses.end(), [](const Guess &a, const Guess &b) {
-      return std::pair(a.seconds, a.mesh) < std::pair(b.seconds, b.mesh);
-    });
-    for (size_t k = 0; k < guesses.size() && k < 8; ++k)
-      guessed.push_back({guesses[k].mesh, guesses[k].layout});
-    return guessed;
+  /// A short search that has found nothing yet goes on as long as a usual one.
+  int64_t budget() const {
+    return answers.empty() ? std::max(options.budget, SearchOptions().budget) : options.budget;
   }
 
-  /// Seconds that a mesh's usual variant promises, and that variant.
-  double guessOf(const Layout &mesh, Layout &layout) {
+  struct Guess {
+    double seconds;
+    size_t mesh;
+    Layout layout;
+  };
+  /// A layout that fills the memory promises most and may keep less of it: the best of smaller sizes
+  /// are looked at as well, so that more memory does not hide them from a short search.
+  struct Level {
+    double bytes;
+    size_t count; ///< guesses to take
+    std::vector<Guess> guesses;
+  };
+
+  /// The device's memory and the three largest sizes below it of a ladder that is the same for all
+  /// devices.
+  std::vector<Level> memoryLevels() const {
+    double least = 1e300;
+    for (const cost::NodeGroup &group : problem.machine.groups())
+      least = std::min(least, group.device.memoryBytes);
+    const double rung = std::pow(2, 0.25);
+    double size = 1073741824.0;
+    while (size * rung <= 0.97 * problem.memoryShare * least)
+      size *= rung;
+    return {{1e300, 8, {}}, {size, 4, {}}, {size / rung, 4, {}}, {size / rung / rung, 4, {}}};
+  }
+
+  /// Times the layouts that promise the shortest step, each a mesh's usual variant (ZeRO-1, the
+  /// least recomputation), and notes their meshes.
+  void guess() {
+    std::vector<Level> levels = memoryLevels();
+    // The tail of the bounds is of no use: look at an even sample when there are very many.
+    size_t step = std::max<size_t>(1, open.size() / 3000);
+    for (size_t k = 0; k < open.size(); k += step)
+      guessMesh(k, levels);
+    std::set<size_t> seen;
+    for (Level &level : levels) {
+      std::sort(level.guesses.begin(), level.guesses.end(), [](const Guess &a, const Guess &b) {
+        return std::pair(a.seconds, a.mesh) < std::pair(b.seconds, b.mesh);
+      });
+      level.guesses.resize(std::min(level.guesses.size(), level.count));
+      for (const Guess &guess : level.guesses) {
+        guessed.push_back(guess.mesh);
+        if (!seen.insert(guess.mesh).second)
+          continue;
+        ChunkCache chunks(cache, problem.machine);
+        keep({guess.layout, timed(guess.layout, chunks), ""});
+      }
+    }
+  }
+
+  /// Adds the mesh's usual variant to the levels, with the least recomputation that each asks for.
+  void guessMesh(size_t index, std::vector<Level> &levels) {
     ChunkCache chunks(cache, problem.machine);
-    Layout l = mesh;
+    Layout l = open[index].mesh;
     for (int stage : {1, 0, 2, 3}) {
       if (!problem.pinned.count("zero"))
         l.zeroStage = l.dp * l.cp > 1 ? stage : 0;
@@ -132,19 +163,30 @@ private:
     }
     balanceStages(cache, problem, l);
     if (!accepted(l))
-      return 1e300;
+      return;
+    size_t level = 0; // those before it have their guess
     for (const std::vector<Layout> &chain : chainsOf(l))
       for (const Layout *choice : {&chain.front(), &chain[chain.size() / 2], &chain.back()}) {
-        if (!fits(memoryOf(*choice, chunks)))
+        if (level == levels.size())
+          return;
+        StepCost memory = memoryOf(*choice, chunks);
+        noteTightest(*choice, memory);
+        if (!fits(memory) || memory.fullestMemory().total() > levels[level].bytes)
           continue;
-        const std::vector<simulate::ChunkCost> &costs = chunks.get(*choice);
-        layout = *choice;
-        double bubble = 0;
-        if (l.pp > 1) // half of 1F1B's: the better schedules are not tried here
-          bubble = 0.5 * static_cast<double>(l.pp - 1) * costs[costs.size() / 2].parts.total();
-        return simulate::stepBound(cache, problem.machine, *choice, &costs) + bubble;
+        double seconds = guessOf(*choice, chunks);
+        for (; level < levels.size() && memory.fullestMemory().total() <= levels[level].bytes;
+             ++level)
+          levels[level].guesses.push_back({seconds, index, *choice});
       }
-    return 1e300;
+  }
+
+  /// Seconds that a layout promises: its bound and half of 1F1B's bubble, because the better
+  /// schedules are not tried here.
+  double guessOf(const Layout &l, ChunkCache &chunks) {
+    const std::vector<simulate::ChunkCost> &costs = chunks.get(l);
+    double bubble =
+        l.pp > 1 ? 0.5 * static_cast<double>(l.pp - 1) * costs[costs.size() / 2].parts.total() : 0;
+    return simulate::stepBound(cache, problem.machine, l, &costs) + bubble;
   }
 
   /// Compute without recomputation, spread evenly over the pipeline; nothing waits for anything.
@@ -377,7 +419,7 @@ private:
   size_t firstUnopened = 0;
   bool approximated = false; ///< a long pipeline was timed in part
   double dropped = 1e300;    ///< seconds of the best answer that did not fit after all
-  std::vector<std::pair<size_t, Layout>> guessed;
+  std::vector<size_t> guessed; ///< meshes
   std::vector<Choice> answers; ///< best first
   StepCost tightest;
   Layout tightestLayout;

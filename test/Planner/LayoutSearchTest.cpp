@@ -168,6 +168,21 @@ TEST(LayoutSearch, MoreMemoryAndNetworkNeverHurt) {
   EXPECT_LE(searchLayouts(wired, options).best.cost.seconds, before * (1 + 1e-9));
 }
 
+/// What fits in less memory fits in more: a short search may not answer worse for it.
+TEST(LayoutSearch, MoreMemoryDoesNotHideLeanLayouts) {
+  SearchProblem p = problemOf("llama-3-70b", "h100", 64, 128);
+  SearchOptions quick;
+  quick.budget /= 20;
+  quick.explain = false;
+  double before = 1e300;
+  for (double gib : {80, 96, 120, 141, 160, 200, 240, 288}) {
+    p.machine.device.memoryBytes = gib * 1073741824;
+    double now = searchLayouts(p, quick).best.cost.seconds;
+    EXPECT_LE(now, before * (1 + 1e-9)) << gib;
+    before = now;
+  }
+}
+
 TEST(LayoutSearch, ExportsSpellTheLayout) {
   Workload w = std::get<Workload>(loadWorkload("gpt-3-175b"));
   Layout l;
