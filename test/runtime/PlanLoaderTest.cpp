@@ -147,6 +147,8 @@ TEST(PlanLoader, MeaninglessFieldsAreErrorsWithTheirPlace) {
       {"kernel alignment", [](TestPlan &p) { p.plan.kernels[0]->arguments[0]->alignment = 512; },
        "not aligned to the 512 bytes"},
       {"script", [](TestPlan &p) { p.script({{3, 0}}); }, "step (3, 0)"},
+      {"script without steps", [](TestPlan &p) { p.program().scripts[0]->steps.clear(); },
+       "scripts[0]: no steps"},
       {"tensor twice", [](TestPlan &p) { p.plan.tensors[1]->name = "w"; }, "second tensor 'w'"},
       {"weight", [](TestPlan &p) { p.plan.weights[0]->offset = 4090; },
        "weights[0]: 'w': 16 bytes at 4090 leave the arena of 4096"},

@@ -242,7 +242,9 @@ private:
     }
     cost::RankGroup group{1, 1};
     int64_t stride = 1;
-    std::vector<uint32_t> axes(communicator.axes()->begin(), communicator.axes()->end());
+    std::vector<uint32_t> axes;
+    if (communicator.axes()) // none: a communicator of one rank
+      axes.assign(communicator.axes()->begin(), communicator.axes()->end());
     for (uint32_t a = stage.axes() ? stage.axes()->size() : 0; a-- > 0;) {
       int64_t size = stage.axes()->Get(a)->size();
       if (std::find(axes.begin(), axes.end(), a) != axes.end()) {

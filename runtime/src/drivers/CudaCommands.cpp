@@ -33,6 +33,8 @@ Status CudaExecutable::copy(const Run &run, const plan::Copy &copy, uint32_t slo
                             cuda::Stream stream) {
   const cuda::DevicePointer from = pointer(run.addresses->view(*copy.source(), slot)),
                             to = pointer(run.addresses->view(*copy.destination(), slot));
+  if (copy.bytes() == 0 || copy.rows() == 0)
+    return {};
   if (copy.rows() == 1)
     return check(cuda.fn.cuMemcpyAsync(to, from, copy.bytes(), stream), "cuMemcpyAsync");
   cuda::Copy2D c{};
@@ -128,7 +130,7 @@ Status CudaExecutable::issue(const Run &run, const plan::Command &command, uint3
     return check(cuda.fn.cuStreamWaitEvent(stream, events[event], 0), "cuStreamWaitEvent");
   }
   default:
-    return GPUCC_RT_FAIL(Code::unsupported, "the cuda driver has no library calls; compile the "
-                                            "model with --kernels=generated");
+    return GPUCC_RT_FAIL(Code::unsupported, "the cuda driver has no library calls; recompile the "
+                                            "model with --target cuda:...");
   }
 }

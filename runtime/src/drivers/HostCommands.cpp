@@ -72,6 +72,8 @@ public:
   Status run(const Run &run, uint32_t slot) override {
     const char *from = source.at(run, slot);
     char *to = destination.at(run, slot);
+    if (copy.bytes() == 0) // any number of rows
+      return {};
     for (uint64_t row = 0; row < copy.rows(); ++row)
       std::memmove(to + row * copy.destination_pitch(), from + row * copy.source_pitch(),
                    copy.bytes());

@@ -173,11 +173,11 @@ Status verify::program(const plan::Plan &plan, const plan::Program &program) {
                    "the first script is not 'main'");
   GPUCC_RT_TRY(
       forEach(program.scripts(), "scripts", [&](const plan::Script &script, uint32_t) -> Status {
-        if (script.steps())
-          for (const plan::Step *step : *script.steps())
-            GPUCC_RT_REQUIRE(step->segment() < length(program.segments()) &&
-                                 step->slot() < maxSlots,
-                             "step (", step->segment(), ", ", step->slot(), ")");
+        // FlatBuffers writes no vector for an empty one.
+        GPUCC_RT_REQUIRE(length(script.steps()) >= 1, "no steps, a script has at least one");
+        for (const plan::Step *step : *script.steps())
+          GPUCC_RT_REQUIRE(step->segment() < length(program.segments()) && step->slot() < maxSlots,
+                           "step (", step->segment(), ", ", step->slot(), ")");
         return {};
       }));
   return checkStatePlaces(plan, program);
