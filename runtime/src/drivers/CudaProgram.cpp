@@ -67,8 +67,8 @@ Status CudaExecutable::prepareKernels() {
                                kernels[id].function);
       } else if (command.body_type() == plan::CommandBody::LibraryCall)
         status = GPUCC_RT_FAIL(Code::unsupported,
-                               "the cuda driver has no library calls; compile the model with "
-                               "--kernels=generated");
+                               "the cuda driver has no library calls; recompile the model with "
+                               "--target cuda:...");
       if (status)
         return fail(std::move(status), *segment, c);
     }
@@ -125,13 +125,13 @@ Status CudaExecutable::prepare() {
   return {};
 }
 
-/// One place for each send of each step; scripts share them, because they run one after the other.
+/// One place for each send of each step, which no other send uses; scripts that have the same send in
+/// the same step share it, because they run one after the other.
 Status CudaExecutable::prepareOutbox() {
   constexpr uint64_t alignment = 256;
   const plan::Program &program = *context.program;
   uint64_t bytes = 0;
-  for (const plan::Script *script : *program.scripts()) {
-    uint64_t at = 0;
+  for (const plan::Script *script : *program.scripts())
     for (uint32_t s = 0; s < script->steps()->size(); ++s) {
       const plan::Segment &segment = *program.segments()->Get(script->steps()->Get(s)->segment());
       for (uint32_t c = 0; segment.commands() && c < segment.commands()->size(); ++c) {
@@ -139,14 +139,11 @@ Status CudaExecutable::prepareOutbox() {
         const plan::Collective *call = command->body_as_Collective();
         if (!call || call->kind() != plan::CollectiveKind::send)
           continue;
-        uint64_t &place = outboxPlaces[{s, command}];
-        place = std::max(place, at);
-        at = place +
-             (dtypeBytes(call->dtype(), call->count()) + alignment - 1) / alignment * alignment;
+        if (!outboxPlaces.try_emplace({s, command}, bytes).second)
+          continue;
+        bytes += (dtypeBytes(call->dtype(), call->count()) + alignment - 1) / alignment * alignment;
       }
     }
-    bytes = std::max(bytes, at);
-  }
   if (!bytes)
     return {};
   GPUCC_RT_TRY(check(cuda.fn.cuMemAlloc(&outbox, bytes), "cuMemAlloc")

@@ -211,6 +211,61 @@ TEST_F(CudaRanks, BothStagesSendFirst) {
   });
 }
 
+/// Scripts whose sends come in another order or are of another size have no place in common.
+TEST_F(CudaRanks, SendsOfScriptsHaveTheirOwnPlaces) {
+  // Stage 0 sends a, b, c (4 floats each) and d (128); script "other" sends d, then b.
+  TestPlan p;
+  p.addStage("second");
+  auto pair = std::make_unique<CommunicatorT>();
+  pair->name = "forward";
+  pair->kind = CommunicatorKind::stage_pair;
+  pair->to_stage = 1;
+  p.plan.communicators.push_back(std::move(pair));
+  const char *names[] = {"a", "b", "c", "d"};
+  for (uint32_t stage : {0u, 1u}) {
+    p.useStage(stage);
+    for (uint32_t i = 0; i < 4; ++i) {
+      const int64_t count = i == 3 ? 128 : 4;
+      uint32_t buffer = p.buffer(1, 512 * i, static_cast<uint64_t>(count) * 4);
+      std::string name = std::string(names[i]) + (stage ? ".received" : "");
+      p.tensor(name, stage ? Role::output : Role::input, DType::f32, {count}, buffer);
+      if (i)
+        p.segment(names[i]);
+      CollectiveT call;
+      call.kind = stage ? CollectiveKind::recv : CollectiveKind::send;
+      call.dtype = DType::f32;
+      call.count = static_cast<uint64_t>(count);
+      (stage ? call.output : call.input) = p.whole(buffer);
+      call.peer = value(stage ? 0 : 1);
+      p.command(std::move(call), names[i]);
+    }
+    p.script({{0, 0}, {1, 0}, {2, 0}});
+    auto other = std::make_unique<ScriptT>();
+    other->name = "other";
+    other->steps = {Step(3, 0), Step(1, 0)};
+    p.program().scripts.push_back(std::move(other));
+  }
+  for (bool noGraphs : {false, true}) {
+    auto sessions = open(p, 2, /*watchdog=*/5, noGraphs);
+    for (int seed = 0; seed < 10; ++seed) {
+      fakeCuda().set("seed", seed);
+      each(2, [&](size_t r) {
+        for (int i = 0; r == 0 && i < 3; ++i) {
+          const std::vector<float> sent(4, static_cast<float>(10 * seed + i));
+          ASSERT_OK(sessions[0]->write(names[i], sent.data(), 16));
+        }
+        ASSERT_OK(sessions[r]->run());
+        for (int i = 0; r == 1 && i < 3; ++i) {
+          float received[4] = {};
+          ASSERT_OK(sessions[1]->read(std::string(names[i]) + ".received", received, 16));
+          EXPECT_EQ(received[0], static_cast<float>(10 * seed + i)) << names[i];
+        }
+      });
+    }
+    EXPECT_STREQ(fakeCuda().report(), "");
+  }
+}
+
 TEST_F(CudaRanks, EveryCollectiveCapturedAndReplayed) {
   constexpr size_t n = 3;
   TestPlan p = collectivesPlan(n);
