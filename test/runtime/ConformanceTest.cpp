@@ -109,6 +109,20 @@ TEST_P(Conformance, CopyRowsAndFillPatterns) {
               (std::vector<int32_t>{0, 1, -1, -1, 8, 9, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}));
 }
 
+TEST_P(Conformance, CopiesOfNothingEnd) {
+  TestPlan p;
+  uint32_t a = p.buffer(1, 0, 64), b = p.buffer(1, 256, 64);
+  p.tensor("a", Role::input, DType::i32, {16}, a);
+  p.tensor("b", Role::output, DType::i32, {16}, b);
+  CopyT copy;
+  copy.source = p.whole(a);
+  copy.destination = p.whole(b);
+  copy.rows = uint64_t(1) << 63;
+  p.command(std::move(copy), "copy");
+  auto session = open(p);
+  ASSERT_OK(session->run());
+}
+
 TEST_P(Conformance, SlotsRingAndSlotValues) {
   // Each slot stores 100 + 7 * slot into its place; four slots of the script in a ring of four.
   TestPlan p;
@@ -219,6 +233,7 @@ TEST_P(Conformance, ProfilesShareStateAndHaveTheirPrograms) {
   uint32_t s = p.buffer(0, 0, 4), v = p.buffer(1, 0, 4);
   p.tensor("s", Role::parameter, DType::f32, {}, s);
   p.tensor("v", Role::input, DType::f32, {}, v);
+  p.program().buffers[v]->bindable = true;
   p.launch("accumulate", 1, p.view(v), p.view(s));
   std::vector<char> once = p.file();
   std::unique_ptr<PlanT> copy(GetPlan(once.data() + sizeof(PlanHeader))->UnPack());
@@ -235,6 +250,18 @@ TEST_P(Conformance, ProfilesShareStateAndHaveTheirPrograms) {
   }
   if (session->computes())
     EXPECT_EQ(read<float>(*session, "s", 1)[0], 4.f);
+  if (std::string(GetParam()) == "cuda")
+    return; // host pointers are no device memory
+  // A binding is of the profile in use (0), which the other would silently not look at.
+  alignas(256) float bound = 5;
+  ASSERT_OK(session->bind("v", &bound, 4));
+  EXPECT_ERROR(session->useProfile(1), "unbind it");
+  ASSERT_OK(session->useProfile(0));
+  ASSERT_OK(session->run());
+  if (session->computes())
+    EXPECT_EQ(read<float>(*session, "s", 1)[0], 9.f);
+  ASSERT_OK(session->bind("v", nullptr, 0));
+  ASSERT_OK(session->useProfile(1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Drivers, Conformance, ::testing::Values(CONFORMANCE_DRIVERS),

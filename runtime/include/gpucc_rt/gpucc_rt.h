@@ -165,7 +165,7 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_get_piece(const gpucc_rt_plan *pl
  * the boxes that are left); -1: none. `dims` of gpucc_rt_plan_get_tensor and
  * gpucc_rt_plan_profile_dims is its bound, gpucc_rt_session_shape says what a step made of it. */
 GPUCC_RT_EXPORT int32_t gpucc_rt_plan_varying_dim(const gpucc_rt_plan *plan, uint32_t index);
-/* Index of a tensor by name; an unknown name is an error that lists near ones. */
+/* Index of a tensor by name; an unknown name is an error that lists some. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_plan_find_tensor(const gpucc_rt_plan *plan,
                                                            const char *name, uint32_t *index);
 GPUCC_RT_EXPORT const char *gpucc_rt_plan_profile_name(const gpucc_rt_plan *plan, uint32_t profile);
@@ -253,8 +253,8 @@ GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_shape(gpucc_rt_session *sessio
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_gather(gpucc_rt_session *const *sessions, uint32_t count,
                                                  const char *name, void *data, uint64_t bytes);
 
-/* Without a copy: `pointer` takes the place of an input's or output's own buffer (null: back to the
- * own one). It must hold the rank's part, be 256-byte aligned and stay valid until unbound. An output
+/* Without a copy: `pointer` takes the place of an input's or output's own buffer (null: back to the own one) under
+ * the profile in use, which cannot be changed until then. It must hold the rank's part and be 256-byte aligned. An output
  * whose size varies is written with rows of its bound; what follows the real entries of a row is
  * padding of any value. */
 GPUCC_RT_EXPORT gpucc_rt_status *gpucc_rt_session_bind(gpucc_rt_session *session, const char *name,

@@ -214,7 +214,8 @@ private:
         s += at * x.strides[d + 2];
       }
       double value = x.load(s);
-      result = max ? std::max(result, value) : result + value;
+      // A NaN stays: no comparison with it is true.
+      result = !max ? result + value : std::isnan(value) || value > result ? value : result;
       ++inside;
     });
     if (max)

@@ -57,6 +57,8 @@ gpucc_rt_status *gpucc_rt_plan_from_memory(const void *bytes, uint64_t size, con
 void gpucc_rt_plan_free(gpucc_rt_plan *plan) { delete plan; }
 
 void gpucc_rt_plan_get_info(const gpucc_rt_plan *plan, gpucc_rt_plan_info *info) {
+  if (!plan || !info)
+    return;
   const plan::Plan &index = plan->image->index();
   info->producer = text(index.producer());
   info->model = text(index.model());
@@ -165,8 +167,15 @@ gpucc_rt_status *gpucc_rt_plan_select_profile(const gpucc_rt_plan *plan, uint32_
   return guarded([&]() -> Status {
     GPUCC_RT_REQUIRE_ARGUMENT(plan);
     GPUCC_RT_REQUIRE_ARGUMENT(profile);
+    if (count > 0) {
+      GPUCC_RT_REQUIRE_ARGUMENT(names);
+      GPUCC_RT_REQUIRE_ARGUMENT(ranks);
+    }
     std::vector<NamedShape> shapes;
     for (uint32_t i = 0; i < count; ++i) {
+      GPUCC_RT_REQUIRE_ARGUMENT(names[i]);
+      if (ranks[i] > 0)
+        GPUCC_RT_REQUIRE_ARGUMENT(dims);
       shapes.push_back({names[i], Extents(dims, dims + ranks[i])});
       dims += ranks[i];
     }

@@ -135,6 +135,12 @@ Status Session::useProfile(uint32_t index) {
     return GPUCC_RT_FAIL(Code::invalidArgument, "profile ", index, ", the plan has ",
                          prepared.size());
   GPUCC_RT_TRY(wait());
+  // A binding's size fits the profile that it was made under.
+  for (const char *bound : current().addresses.bound)
+    if (bound && index != profile)
+      return GPUCC_RT_FAIL(Code::invalidArgument, "a tensor is bound to the caller's memory under "
+                                                  "the profile in use; unbind it (null) before "
+                                                  "another profile is chosen, then bind anew");
   profile = index;
   stepped = false;
   rebuildTaps();
