@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "gpucc/CostModel/YamlReader.h"
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 #include <sstream>
 
@@ -87,9 +87,10 @@ double YamlReader::number(const YAML::Node &parent, const std::string &path, con
   if (!node.IsDefined() || node.IsNull())
     return otherwise.value_or(0);
   std::string text = node.IsScalar() ? node.Scalar() : "a list or mapping";
-  const char *begin = text.c_str();
-  char *end = nullptr;
-  double value = std::strtod(begin, &end);
+  // Not strtod, whose decimal point is the locale's.
+  const char *begin = text.c_str() + (text[0] == '+');
+  double value = NAN;
+  const char *end = std::from_chars(begin, text.c_str() + text.size(), value).ptr;
   std::string unit(end);
   size_t start = unit.find_first_not_of(' ');
   unit.erase(0, start == std::string::npos ? unit.size() : start);

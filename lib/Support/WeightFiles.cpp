@@ -24,10 +24,11 @@ std::optional<HostTensor> WeightFiles::get(const std::string &file, int64_t offs
   std::shared_ptr<Mapping> &mapping = mappings[file];
   if (!mapping) {
     std::string path = file.empty() || file[0] == '/' || folder.empty() ? file : folder + "/" + file;
-    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Without O_NONBLOCK a named pipe would wait here for a writer.
+    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info = {};
     auto fresh = std::make_shared<Mapping>();
-    if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0) {
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
       fresh->size = info.st_size;
       void *data = mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
       fresh->data = data == MAP_FAILED ? nullptr : data;

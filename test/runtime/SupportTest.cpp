@@ -1,15 +1,19 @@
 //===- SupportTest.cpp - Arrays, state files, the training loop
 //---------------------------------===//
 #include "TestPlan.h"
+#include "core/AtomicFile.h"
 #include "core/Json.h"
+#include "core/MappedFile.h"
 #include "core/Safetensors.h"
 #include "gpucc_rt/TrainLoop.h"
 #include "support/Zip.h"
 
+#include <clocale>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sys/stat.h>
 
 using namespace gpucc::rt;
 using namespace gpucc::rt::test;
@@ -106,6 +110,59 @@ TEST(Json, ReadsWhatItShould) {
   for (const char *bad : {"", "{", "[1,]", "{\"a\" 1}", "\"\\u12\"", "\"\\ud800x\"", "1 2", "tru"})
     EXPECT_TRUE(parseJson(bad, value)) << bad;
   EXPECT_TRUE(parseJson(std::string(100000, '['), value));
+}
+
+/// A program that embeds the runtime has a locale with a decimal comma.
+TEST(Json, NumbersDoNotDependOnTheLocale) {
+  std::string folder = freshFolder("locale");
+  std::string make = "localedef -i de_DE -f ISO-8859-1 " + folder + "/de_DE >/dev/null 2>&1";
+  const char *before = std::getenv("LOCPATH");
+  std::string kept = before ? before : "";
+  bool made = std::system(make.c_str()) == 0;
+  setenv("LOCPATH", folder.c_str(), 1);
+  bool comma = made && std::setlocale(LC_NUMERIC, "de_DE") && *std::localeconv()->decimal_point == ',';
+  Json value;
+  Status status = parseJson("[0.5]", value);
+  std::string line = gpucc_rt::formatStep({3, {{"loss", 0.1}, {"lr", 1e-30}}});
+  std::setlocale(LC_NUMERIC, "C");
+  before ? setenv("LOCPATH", kept.c_str(), 1) : unsetenv("LOCPATH");
+  if (!comma)
+    GTEST_SKIP() << "localedef cannot make de_DE here";
+  ASSERT_OK(std::move(status));
+  EXPECT_EQ(value.items[0].number, 0.5);
+  EXPECT_EQ(line, R"({"step":3,"loss":0.1,"lr":1e-30})");
+}
+
+TEST(Zip, WhatItsFieldsDoNotHoldIsAnError) {
+  std::vector<char> file;
+  EXPECT_ERROR(makeZip(std::vector<ZipMember>(65536), file), "65536 arrays");
+  file.clear();
+  EXPECT_ERROR(makeZip({{std::string(65536, 'n'), {}}}, file), "a name of 65536 bytes");
+}
+
+TEST(AtomicFile, TwoWritersDoNotDisturbEachOther) {
+  std::string folder = freshFolder("writers"), path = folder + "/f";
+  {
+    AtomicFile first, second, abandoned;
+    ASSERT_OK(first.open(path));
+    ASSERT_OK(first.write("first", 5));
+    ASSERT_OK(second.open(path));
+    ASSERT_OK(abandoned.open(path));
+    ASSERT_OK(second.write("2", 1));
+    ASSERT_OK(first.commit());
+    EXPECT_EQ(readText(path), "first");
+    ASSERT_OK(second.commit());
+    EXPECT_EQ(readText(path), "2");
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 1)
+      << "a temporary file is left";
+}
+
+TEST(MappedFile, ANamedPipeIsAnErrorAndDoesNotWait) {
+  std::string path = freshFolder("pipe") + "/p";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  MappedFile file;
+  EXPECT_ERROR(file.open(path, "weights"), "is not a file");
 }
 
 TEST(State, LoadsUnderAnyLayout) {

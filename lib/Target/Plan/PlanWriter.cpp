@@ -291,19 +291,22 @@ private:
                                   << "': it is not a regular file; give the path of a file";
       (void)llvm::sys::fs::real_path(path, target);
     }
-    std::string temporary = (target + ".tmp").str();
-    std::error_code error;
+    // A name of its own: two compilations must not truncate each other's file.
+    SmallString<256> temporary;
+    int descriptor = -1;
+    std::error_code error =
+        llvm::sys::fs::createUniqueFile(target + ".%%%%%%%%.tmp", descriptor, temporary);
+    if (error)
+      return module.emitError() << "cannot write the plan '" << path << "': " << error.message();
     {
-      llvm::raw_fd_ostream os(temporary, error);
-      if (!error) {
-        file.write(builder.GetBufferPointer(), builder.GetSize(), [&](const void *data, size_t n) {
-          os.write(static_cast<const char *>(data), n);
-          return !os.has_error();
-        });
-        os.close();
-        error = os.error();
-        os.clear_error();
-      }
+      llvm::raw_fd_ostream os(descriptor, /*shouldClose=*/true);
+      file.write(builder.GetBufferPointer(), builder.GetSize(), [&](const void *data, size_t n) {
+        os.write(static_cast<const char *>(data), n);
+        return !os.has_error();
+      });
+      os.close();
+      error = os.error();
+      os.clear_error();
     }
     if (!error)
       error = llvm::sys::fs::rename(temporary, target);

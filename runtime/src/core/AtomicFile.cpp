@@ -3,6 +3,7 @@
 #include "core/AtomicFile.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace gpucc::rt;
 
@@ -38,8 +40,14 @@ Status AtomicFile::open(const std::string &path) {
       std::free(real);
     }
   }
-  temporary = target + ".tmp";
-  file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  // A name of its own: two writers must not truncate each other's file. The last one to commit wins.
+  static std::atomic<unsigned> counter{0};
+  for (int attempt = 0; file < 0 && attempt < 1000; ++attempt) {
+    temporary = concat(target, ".", getpid(), ".", counter++, ".tmp");
+    file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (file < 0 && errno != EEXIST) // EEXIST: a killed process of this number left it
+      break;
+  }
   return file < 0 ? fail("write") : Status();
 }
 
@@ -65,8 +73,12 @@ Status AtomicFile::patch(uint64_t offset, const void *data, uint64_t bytes) {
 Status AtomicFile::commit(bool durable) {
   if (durable && fsync(file) != 0)
     return fail("flush");
-  close(file);
-  file = -1;
+  // Network file systems and quotas report here what did not fit.
+  if (close(std::exchange(file, -1)) != 0) {
+    Status status = fail("write");
+    unlink(temporary.c_str());
+    return status;
+  }
   if (std::rename(temporary.c_str(), target.c_str()) != 0) {
     Status status = fail("rename to");
     unlink(temporary.c_str());

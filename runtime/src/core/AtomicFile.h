@@ -1,7 +1,7 @@
 //===- AtomicFile.h - A file that appears complete or not at all
 //--------------------------------===//
 //
-// Written under "<path>.tmp", flushed to the disk, renamed over <path>, and the folder flushed:
+// Written under "<path>.<process>.<number>.tmp", flushed to the disk, renamed over <path>, and the folder flushed:
 // after a kill at any moment <path> is the old file or the new one.
 //
 //===--------------------------------------------------------------------------------------------===//

@@ -3,6 +3,7 @@
 #include "core/Json.h"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -104,9 +105,12 @@ private:
            std::string_view("+-.eE0123456789").find(text[end]) != std::string_view::npos)
       ++end;
     std::string digits(text.substr(at, end - at));
-    char *rest = nullptr;
-    value.number = std::strtod(digits.c_str(), &rest);
-    if (digits.empty() || *rest != '\0')
+    // Not strtod: a program that embeds the runtime may have a locale with a decimal comma.
+    const char *last = digits.data() + digits.size();
+    auto [rest, problem] = std::from_chars(digits.data(), last, value.number);
+    if (problem == std::errc::result_out_of_range)
+      return error("a number that a double does not hold");
+    if (problem != std::errc() || rest != last)
       return error("a value expected");
     value.kind = Json::Kind::number;
     if (digits.find_first_of(".eE") == std::string::npos) {

@@ -19,7 +19,8 @@ MappedFile::~MappedFile() {
 }
 
 Status MappedFile::open(const std::string &path, const char *what) {
-  file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK a named pipe would wait here for a writer; regular files do not care.
+  file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)
     return GPUCC_RT_FAIL(Code::io, "cannot open ", what, " '", path, "': ", std::strerror(errno));
   struct stat info;

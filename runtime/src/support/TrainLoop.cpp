@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -312,8 +313,9 @@ std::string gpucc_rt::formatStep(const StepReport &report) {
   std::string line = "{\"step\":" + std::to_string(report.step);
   for (const auto &[name, value] : report.metrics) {
     char text[40] = "null"; // JSON has no NaN
+    // As "%.9g", but with a point in every locale.
     if (value && std::isfinite(*value))
-      std::snprintf(text, sizeof(text), "%.9g", *value);
+      *std::to_chars(text, text + sizeof(text) - 1, *value, std::chars_format::general, 9).ptr = 0;
     line += "," + rt::quoteJson(name) + ":" + text;
   }
   return line + "}";

@@ -180,7 +180,13 @@ Status gpucc::rt::makeZip(const std::vector<ZipMember> &members, std::vector<cha
     put(p.crc), put(p.size), put(p.size);
     put(uint16_t(member.name.size())), put(uint16_t(0));
   };
+  if (members.size() > 0xFFFF)
+    return GPUCC_RT_FAIL(Code::unsupported, members.size(),
+                         " arrays do not fit into one .npz, which holds 65535");
   for (const ZipMember &member : members) {
+    if (member.name.size() > 0xFFFF)
+      return GPUCC_RT_FAIL(Code::unsupported, "a name of ", member.name.size(),
+                           " bytes does not fit into an .npz: '", member.name.substr(0, 60), "...'");
     if (member.bytes.size() + file.size() + (1u << 20) > 0xFFFFFFFFull)
       return GPUCC_RT_FAIL(Code::unsupported, "arrays of more than 4 GiB do not fit into one .npz");
     auto crc = static_cast<uint32_t>(

@@ -110,11 +110,12 @@ bool gpucc::cuda::writeFileAtomically(const std::string &path, std::string_view 
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   const std::string temporary =
       path + "." + std::to_string(getpid()) + "." + std::to_string(counter++) + ".tmp";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    if (!out.flush())
-      return false;
+  std::ofstream out(temporary, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  if (!out) { // a full disk: what there is of it would stay
+    std::filesystem::remove(temporary, ignored);
+    return false;
   }
   std::filesystem::rename(temporary, path, ignored);
   if (ignored)
