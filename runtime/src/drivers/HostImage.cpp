@@ -61,15 +61,11 @@ Status HostImages::lookup(const PlanImage &plan, uint32_t id, const char *symbol
 const char *gpucc::rt::cpuLevel() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  auto has = [](bool present) { return present; };
-  bool v2 = has(__builtin_cpu_supports("sse4.2")) && has(__builtin_cpu_supports("popcnt")) &&
-            has(__builtin_cpu_supports("ssse3"));
-  bool v3 = v2 && has(__builtin_cpu_supports("avx2")) && has(__builtin_cpu_supports("fma")) &&
-            has(__builtin_cpu_supports("bmi")) && has(__builtin_cpu_supports("bmi2"));
-  bool v4 = v3 && has(__builtin_cpu_supports("avx512f")) &&
-            has(__builtin_cpu_supports("avx512bw")) && has(__builtin_cpu_supports("avx512dq")) &&
-            has(__builtin_cpu_supports("avx512vl")) && has(__builtin_cpu_supports("avx512cd"));
-  return v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : v2 ? "x86-64-v2" : "x86-64";
+  // All of a level's features, as the compiler uses them: v3 is also f16c, lzcnt and movbe.
+  return __builtin_cpu_supports("x86-64-v4")   ? "x86-64-v4"
+         : __builtin_cpu_supports("x86-64-v3") ? "x86-64-v3"
+         : __builtin_cpu_supports("x86-64-v2") ? "x86-64-v2"
+                                               : "x86-64";
 #else
   return "unknown";
 #endif
