@@ -11,6 +11,7 @@
 #include "gpucc_rt/RankGroup.h"
 
 #include <cstring>
+#include <mutex>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -134,6 +135,7 @@ public:
   }
 
   nb::dict run(const nb::dict &inputs) {
+    auto turn = enter();
     std::vector<Array> arrays;
     for (auto [key, value] : inputs) {
       std::string name;
@@ -152,26 +154,45 @@ public:
     for (uint32_t t = 0; t < group.plan().info().tensors; ++t) {
       gpucc_rt_tensor_info info = group.plan().tensor(t);
       if (info.role == GPUCC_RT_OUTPUT || info.role == GPUCC_RT_METRIC)
-        outputs[info.name] = read(info.name);
+        outputs[info.name] = readNow(info.name);
     }
     return outputs;
   }
 
   Output read(const std::string &name) {
-    Array array;
-    check(group.readArray(name, array));
-    return toPython(std::move(array));
+    auto turn = enter();
+    return readNow(name);
   }
   void write(const std::string &name, const nb::object &value) {
+    auto turn = enter();
     check(group.writeArray(fromPython(name, toInput(name, value))));
   }
-  void saveState(const std::string &path) { check(group.saveState(path, "")); }
-  void loadState(const std::string &path) { check(group.loadState(path)); }
+  void saveState(const std::string &path) {
+    auto turn = enter();
+    check(group.saveState(path, ""));
+  }
+  void loadState(const std::string &path) {
+    auto turn = enter();
+    check(group.loadState(path));
+  }
   std::string warnings() const { return group.warnings(); }
 
 private:
   static constexpr int64_t maxThreads = 4096; // as gpucc-run
+
+  /// One thread at a time, for all of a run with its inputs and outputs. Others go on with Python
+  /// while one waits for its turn.
+  std::unique_lock<std::mutex> enter() {
+    nb::gil_scoped_release release;
+    return std::unique_lock(mutex);
+  }
+  Output readNow(const std::string &name) {
+    Array array;
+    check(group.readArray(name, array));
+    return toPython(std::move(array));
+  }
   gpucc_rt::RankGroup group;
+  std::mutex mutex;
 };
 
 gpucc_rt::Plan openPlan(const std::string &path) {

@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -150,6 +151,27 @@ def test_python_names_the_mistake(gpucc, plans):
             model.run({"x": wrong})
     with pytest.raises(TypeError, match="'x' is of type str; an array of numbers"):
         model._ranks.write("x", "text")
+
+
+def test_python_threads_take_turns(gpucc, plans):
+    """Each thread gets the result of its own input: one run is not mixed with another."""
+    model = gpucc.load(plans / "axpb.plan")
+    model.run({"x": np.zeros(16, np.float32)})
+    wrong = []
+
+    def work(number):
+        x = np.full(16, number, np.float32)
+        for _ in range(300):
+            y = model.run({"x": x})["y"]
+            if not np.array_equal(y, 2 * x + 1):
+                wrong.append((number, y))
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not wrong
 
 
 def test_python_ranks_and_state(gpucc, plans, tmp_path):
