@@ -113,6 +113,8 @@ NAMES = {
                         "what is allowed", "choose smaller sizes"),
     "input of 17 dimensions": Model(model([RELU], inputs=[tensor("x", (1,) * 17)]), "input 'x'", "has 17 dimensions", "at most 16 are allowed",
                                     "merge some"),
+    "output without a name": Model(model([RELU], outputs=[tensor("", (None, None))]), "m.onnx", "output 0 has no name",
+                                   "the name of a value", "give it one, or remove it"),
     "output of another type": Model(model([RELU], outputs=[tensor("y", (2, 4), INT64)]), "broken (Relu)",
                                     "output 'y' is declared with elements of type 'i64', the model computes 'f32'", "both must be the same",
                                     "correct the declaration or add a Cast"),

@@ -255,7 +255,11 @@ bool ModelConverter::makeResults(frontend::YieldOp yield) {
     if (!converted) {
       fine = false;
       auto type = dyn_cast<frontend::ValueType>(value.getType());
-      if (listOf(value)) {
+      if (value.getDefiningOp<frontend::AbsentOp>()) {
+        worsen(outcome.status, frontend::Status::BadInput);
+        emitError(source.getLoc()) << "output " << index
+                                   << " has no name; an output is the name of a value: give it one, or remove it";
+      } else if (listOf(value)) {
         worsen(outcome.status, frontend::Status::Unsupported);
         outcome.missing.push_back({name.str(), "output", 0,
                                    "it is a sequence, which a plan cannot return; make its tensors "

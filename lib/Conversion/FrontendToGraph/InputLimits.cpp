@@ -60,7 +60,7 @@ void frontend_to_graph::noteInputLimits(ModuleOp module) {
   Builder b(module.getContext());
   NamedAttrList limits;
   for (auto function : module.getOps<func::FuncOp>())
-    for (BlockArgument argument : function.getArguments()) {
+    for (BlockArgument argument : function.getBody().getArguments()) {
       auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), base::nameAttr);
       Type element = getElementTypeOrSelf(argument.getType());
       if (!name || !element.isInteger() || element.isInteger(1) || limits.get(name))
