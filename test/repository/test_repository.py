@@ -118,6 +118,13 @@ def test_sizes_of_files():
     assert statistics.median(code) <= 200, statistics.median(code)
 
 
+def test_no_plans_or_models_are_tracked():
+    """What a command left behind in the checkout is not source."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    assert not [f for f in listed if f and (ROOT / f).is_file() and (ROOT / f).stat().st_size > 256 * 1024]
+    assert not [f for f in listed if f.endswith((".plan", ".onnx", ".npz"))]
+
+
 def test_no_paths_or_hosts_of_a_machine():
     wrong = []
     pattern = re.compile(r"(?<![\w.$}])/(?:home|root|work|Users)/\w|https?://(?!www\.apache\.org|llvm\.org|www\.w3\.org)")
