@@ -85,7 +85,13 @@ FILES = {
 ONE_PRODUCER = "every value has one producer"
 DEFINES = "no node, input or initializer defines"
 
+NAMELESS_BODY = helper.make_graph([node("Add", "ab", ("s",))], "body", [tensor("a", (2,)), tensor("b", (2,))],
+                                  [tensor("", (2,)), tensor("s", (2,))])
 NAMES = {
+    "output without a name in a body": Model(
+        model([node("Scan", ("a", "x"), ("y", "z"), body=NAMELESS_BODY, num_scan_inputs=1)],
+              inputs=[tensor("a", (2,)), tensor("x", (3, 2))], outputs=[tensor("y", (2,)), tensor("z", (3, 2))]),
+        "m.onnx", "output 'y' gets no value", "the name of a value", "give it one, or remove it"),
     "produced twice": Model(model([node("Relu", "x", name="first"), node("Neg", "x")]), "node 'broken'", "produces 'y'",
                             ONE_PRODUCER, "rename it"),
     "output twice in a node": Model(model([node("Split", "x", "yy", axis=1)]), "node 'broken'", "produces 'y'", ONE_PRODUCER,

@@ -269,6 +269,11 @@ bool ModelConverter::makeResults(frontend::YieldOp yield) {
         outcome.missing.push_back(
             {name.str(), "output", 0,
              "it is a " + type.getWhat().str() + ", a type that gpucc does not have"});
+      } else if (outcome.status == frontend::Status::Ok) { // nobody has said why
+        worsen(outcome.status, frontend::Status::BadInput);
+        emitError(value.getLoc()) << "output '" << name
+                                  << "' gets no value: a body on its way has an output without a name; an output is "
+                                     "the name of a value: give it one, or remove it";
       }
       continue;
     }
