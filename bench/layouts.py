@@ -30,7 +30,8 @@ NAMED = [
     ("gpt-3-175b", "a100-80gb", 1024, 1536, 2048, (8, 1, 1, 8, 16), "f16,flash-attention=off", "megatron-2022"),
     # Llama 3 Herd, Table 4; DeepSeek-V3 report, section 3.2
     ("llama-3-405b", "h100", 16384, 2048, 8192, (8, 1, 1, 16, 128), "bf16,overlap-tensor=on", "any"),
-    ("deepseek-v3", "h800", 2048, 15360, 4096, (1, 1, 64, 16, 128), "f8,overlap-experts=on,experts-once=on", "any"),
+    ("deepseek-v3", "h800", 2048, 15360, 4096, (1, 1, 64, 16, 128), "f8,overlap-experts=on,experts-once=on,dispatch-quantized=on,keep-activation-quantized=on,optimizer-bytes=8,attention-rate=1.3",
+     "hai-llm"),
     # Megatron-LM, megatron/core/transformer/moe/README.md, example script for Mixtral 8x7B (32 GPUs: dp 8): TP 1, PP 4, EP 8
     ("mixtral-8x7b", "h100", 64, 256, 4096, (1, 1, 8, 4, 16), "bf16", "megatron"),
     # NeMo-Framework-Launcher, H100 table, Llama 3 8B on one node: TP 1, CP 2, DP 4; more nodes by data parallelism
@@ -43,6 +44,18 @@ def number(text):
         return int(float(text))
     except ValueError:
         return 0
+
+
+def mixture(model, machine):
+    """What Megatron-Bridge's recipes set for mixtures, as in bench/cost-model/Recipes.cpp: token-once dispatch, graphs of
+    attention and router on racks, expert traffic beside compute."""
+    if model not in ("deepseek-v3", "qwen3-235b-a22b", "qwen3-30b-a3b", "gpt-oss-120b"):
+        return ""
+    rack, plain = machine.startswith("gb"), (model == "gpt-oss-120b" and machine != "b300") or \
+        (model == "qwen3-235b-a22b" and machine in ("h100", "b200"))
+    beside = (model == "deepseek-v3" and not rack) or (model == "qwen3-235b-a22b" and machine == "h100")
+    return (",in-place-loss=on,attention-rate=1.3" + ("" if plain else ",experts-once=on") +
+            (",overlap-experts=on" if beside else "") + (",host-share=0.333" if rack else ""))
 
 
 def published(path, source):
@@ -64,8 +77,7 @@ def published(path, source):
         recipe = "f8" if "8" in precision else "f32" if "fp32" in precision else "f16" if "fp16" in precision else "bf16"
         megatron2021 = re.search("SC'21|selective", row["source"])
         recipe += ",flash-attention=off,gradient-bytes=2" if megatron2021 else ",overlap-tensor=on,gradient-bytes=2"
-        if model in ("deepseek-v3", "qwen3-235b-a22b", "qwen3-30b-a3b", "gpt-oss-120b"):
-            recipe += ",experts-once=on,cuda-graphs=" + ("on" if machine.startswith("gb") else "off")
+        recipe += mixture(model, machine)
         if model in ("gpt-3-175b",) and row["source"].startswith("Megatron-LM SC'21") and pp == 1:
             continue  # the ZeRO-3 rows are there to lose
         stack = "megatron-2022" if megatron2021 else "any" if "Herd" in row["source"] else "megatron"

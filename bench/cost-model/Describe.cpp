@@ -259,6 +259,11 @@ private:
     // mixtures on GB200 and GB300 (Megatron-Bridge performance guide), not the experts.
     r.expertsOnce = run.mixture && !has(source, "AutoModel");
     r.overlapExperts = has(source, "DeepSeek-V3");
+    if (has(source, "DeepSeek-V3")) { // its section 3.2.3: norms, up-projections, SwiGLU run again
+      l.recompute = Recompute::Cheap;
+      r.dispatchQuantized = r.keepActivationQuantized = true;
+      r.optimizerBytes = 8; // f32 master, moments of 16 bits
+    }
     if (has(source, "Bridge"))
       setBridge(run, name, lower(text(first, "precision")));
     if (has(name, "lora"))
@@ -333,7 +338,16 @@ private:
   void stages(Run &run, const Stack &stack) {
     Layout &l = run.layout;
     int64_t layers = run.workload.layers + run.workload.predictAhead, p = l.pp;
-    if (printedPartition(l, layers) || p == 1 || layers % p == 0)
+    if (printedPartition(l, layers) || p == 1)
+      return;
+    // Megatron-Bridge's recipe: sixteen chunks of four; the last has one, the prediction layer and
+    // the loss (recipes/deepseek/h100/deepseek_v3.py, layout_map).
+    if (has(run.source, "Bridge") && run.workload.isLatent() && p * l.virtualStages <= 16) {
+      l.stageLayers.assign(static_cast<size_t>(p), (layers + 2) / p);
+      l.stageLayers.back() = layers - (p - 1) * ((layers + 2) / p);
+      return;
+    }
+    if (layers % p == 0)
       return;
     if ((layers + 2) % p == 0) { // embedding and head count as layers
       l.stageLayers.assign(static_cast<size_t>(p), (layers + 2) / p);

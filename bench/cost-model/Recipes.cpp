@@ -44,7 +44,17 @@ void setBridge(Run &run, const std::string &name, const std::string &precision) 
   const std::string &source = run.source;
   Recipe &r = run.layout.recipe;
   bool rack = has(run.machine.name, "nvl72"), latent = run.workload.isLatent();
+  bool oss = run.workload.moe.biases;
   r.inPlaceLoss = true;
+  // NCCL's all-to-all sends every copy; the others use HybridEP or DeepEP.
+  bool plain =
+      (oss && run.machine.name != "b300") ||
+      (has(name, "qwen3_235b") && (run.machine.name == "h100" || run.machine.name == "b200"));
+  r.expertsOnce = run.mixture && !plain;
+  if (oss && run.machine.name != "b300" && run.machine.name != "gb300-nvl72") {
+    run.layout.recompute = Recompute::Cheap; // layernorm and moe_act
+    run.unstated.recompute = false;
+  }
   r.overlapExperts = (latent && !rack) || (run.machine.name == "h100" && has(name, "qwen3_235b"));
   if (run.mixture && rack)
     r.hostShare = 1.0 / 3;

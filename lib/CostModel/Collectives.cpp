@@ -309,6 +309,46 @@ CollectiveCost collectiveCost(const Machine &machine, Collective kind, double by
   return collectiveChoices(machine, kind, bytes, group, calibration).front();
 }
 
+/// Ways to choose r of n.
+static double choose(double n, double r) {
+  double ways = 1;
+  for (double i = 1; i <= r; ++i)
+    ways *= (n - r + i) / i;
+  return r > n ? 0 : ways;
+}
+
+double placesVisited(const Routing &routing, double places) {
+  double copies = static_cast<double>(routing.copies), groups = static_cast<double>(routing.groups);
+  double chosen = static_cast<double>(routing.topGroups);
+  auto visited = [copies](double among) { return among * (1 - std::pow(1 - 1 / among, copies)); };
+  double perPlace = groups / places; // groups on one
+  if (chosen >= groups || (perPlace > 1 && std::floor(perPlace) != perPlace))
+    return visited(places);
+  if (perPlace <= 1) // those of the chosen groups, evenly
+    return visited(chosen / perPlace);
+  double missed = 0; // j of a place's groups are chosen with hypergeometric probability
+  for (double j = 0; j <= std::min(perPlace, chosen); ++j)
+    missed += choose(perPlace, j) * choose(groups - perPlace, chosen - j) / choose(groups, chosen) *
+              std::pow(1 - j / chosen, copies);
+  return places * (1 - missed);
+}
+
+double onceSeconds(const Machine &machine, double tokenBytes, RankGroup group,
+                   const Routing &routing) {
+  if (group.size <= 1 || tokenBytes <= 0)
+    return 0;
+  Where w = whereIs(machine, group);
+  double intra = machine.intra.bandwidth * machine.intra.efficiency;
+  double perNode = static_cast<double>(w.on.perNode);
+  // Every rank visited gets its copy from one of its own node, itself excepted.
+  double inside = tokenBytes * placesVisited(routing, w.n) * (1 - 1 / perNode);
+  double seconds = intra > 0 ? inside / intra : 0;
+  if (!w.on.crossesNodes)
+    return w.base + w.intraHop + seconds;
+  double outside = tokenBytes * placesVisited(routing, w.nodes) * (1 - 1 / w.nodes);
+  return w.base + w.interHop + std::max(seconds, outside / w.on.network);
+}
+
 double collectiveSeconds(const Machine &machine, Collective kind, double bytes, RankGroup group) {
   return collectiveCost(machine, kind, bytes, group).seconds;
 }

@@ -126,7 +126,11 @@ OpCost opCost(const DeviceKind &device, const OpWork &work, const Calibration &c
 }
 
 double withHostTime(double deviceSeconds, double launches, double secondsPerLaunch) {
-  return std::hypot(deviceSeconds, launches * secondsPerLaunch);
+  return besideHost(deviceSeconds, launches * secondsPerLaunch);
+}
+
+double besideHost(double deviceSeconds, double hostSeconds) {
+  return std::hypot(deviceSeconds, hostSeconds);
 }
 
 /// What a compiled plan runs: f32 operands may be rounded to tf32.

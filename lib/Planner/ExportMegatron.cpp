@@ -131,6 +131,10 @@ void megatronExperts(const Workload &w, Lines &to) {
     to.arg("moe-router-score-function", "sigmoid");
     to.flag("moe-router-enable-expert-bias");
   }
+  if (w.moe.topGroups < w.moe.groups) {
+    to.arg("moe-router-num-groups", w.moe.groups);
+    to.arg("moe-router-group-topk", w.moe.topGroups);
+  }
   to.arg("moe-ffn-hidden-size", w.moe.hidden);
   if (w.moe.shared > 0)
     to.arg("moe-shared-expert-intermediate-size", w.moe.shared * w.moe.hidden);
@@ -191,10 +195,32 @@ void megatronPrecision(const Layout &l, Lines &to) {
     to.arg("fp4-format", "e2m1");
 }
 
+/// Chunks in the order of the model: E embedding, t layer, m one that predicts further tokens, L
+/// loss: "Et*4|t*4|t*4|t*2mL".
+std::string pipelineLayout(const Workload &w, const Layout &l) {
+  std::vector<int64_t> chunks = simulate::layersOfChunks(w, l);
+  std::string out = "E";
+  int64_t left = w.layers;
+  for (size_t c = 0; c < chunks.size(); ++c) {
+    out += c ? "|" : "";
+    int64_t decoder = std::min(chunks[c], left), ahead = chunks[c] - decoder;
+    if (decoder > 0)
+      out += decoder == 1 ? "t" : "t*" + std::to_string(decoder);
+    out += std::string(static_cast<size_t>(ahead), 'm');
+    left -= decoder;
+  }
+  return out + "L";
+}
+
 void megatronPipeline(const Workload &w, const Layout &l, Lines &to) {
   to.arg("pipeline-model-parallel-size", l.pp);
   if (l.pp == 1)
     return;
+  bool plain = l.schedule == ScheduleKind::Interleaved || l.schedule == ScheduleKind::OneFOneB;
+  if (plain && !l.stageLayers.empty()) { // says the chunks as well
+    to.arg("pipeline-model-parallel-layout", pipelineLayout(w, l).c_str());
+    return;
+  }
   if (l.schedule == ScheduleKind::Interleaved) {
     int64_t chunks = l.pp * l.virtualStages, all = w.layers + w.predictAhead;
     if (all % chunks != 0) { // embedding and head count as layers then
@@ -238,6 +264,12 @@ std::string megatronArguments(const Workload &w, const Layout &l) {
   if (w.hasExperts()) {
     to.arg("expert-model-parallel-size", l.ep);
     to.arg("expert-tensor-parallel-size", l.expertTp);
+    if (l.ep > 1 && l.recipe.expertsOnce) {
+      to.arg("moe-token-dispatcher-type", "flex");
+      to.flag("moe-enable-deepep");
+    }
+    if (l.ep > 1 && l.recipe.overlapExperts && canOverlapExperts(l))
+      to.flag("overlap-moe-expert-parallel-comm");
   }
   to.arg("micro-batch-size", l.microBatch);
   to.arg("global-batch-size", l.globalBatch);

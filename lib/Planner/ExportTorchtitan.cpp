@@ -118,6 +118,8 @@ std::string torchtitanSettings(const Workload &w, const Layout &l) {
     else
       out += "pipeline_parallel_schedule = \"" + schedule + "\"\n";
     out += "pipeline_parallel_microbatch_size = " + std::to_string(l.microBatch) + "\n";
+    if (!l.stageLayers.empty())
+      out += "# stages are uneven here: name their modules in module_fqns_per_model_part\n";
     out += "pipeline_parallel_layers_per_stage = " +
            std::to_string((w.layers + l.pp * l.virtualStages - 1) / (l.pp * l.virtualStages)) +
            "\n";

@@ -28,6 +28,10 @@ std::vector<int64_t> divisors(int64_t n) {
   return small;
 }
 
+/// Equal stages are what people run; layers move away from the logits for no less than this share
+/// of the longest stage.
+constexpr double worthMoving = 0.05;
+
 bool powerOfTwo(int64_t n) { return (n & (n - 1)) == 0; }
 
 class Meshes {
@@ -223,28 +227,56 @@ std::vector<std::vector<Layout>> recomputations(const SearchProblem &problem,
   return {parts, layers};
 }
 
-void balanceStages(simulate::BlockCache &cache, const SearchProblem &problem, Layout &layout) {
-  if (!problem.machine.mixed() || layout.pp == 1 || problem.pinned.count("stage-layers"))
-    return;
+namespace {
+
+/// What one micro-batch costs each stage: a layer, and what it has besides layers.
+struct StageWork {
+  std::vector<double> perLayer, extra;
+  double most(const std::vector<int64_t> &layers) const {
+    double most = 0;
+    for (size_t r = 0; r < layers.size(); ++r)
+      most = std::max(most, extra[r] + perLayer[r] * static_cast<double>(layers[r]));
+    return most;
+  }
+};
+
+StageWork stageWork(simulate::BlockCache &cache, const SearchProblem &problem,
+                    const Layout &layout) {
   const Workload &w = problem.workload;
   std::vector<BlockKind> blocks = blocksOf(w);
-  std::vector<double> perLayer, extra(static_cast<size_t>(layout.pp), 0);
   auto total = [&](int rank, BlockKind kind) {
     const simulate::BlockCost &b =
         cache.get(simulate::machineOfRank(problem.machine, layout, rank), layout, kind);
     return b.forward.total() + b.backwardInput.total() + b.backwardWeight.total();
   };
+  StageWork work;
+  work.extra.assign(static_cast<size_t>(layout.pp), 0);
+  bool mixed = problem.machine.mixed();
   for (int r = 0; r < layout.pp; ++r)
-    perLayer.push_back(total(r, blocks[blocks.size() / 2]));
-  extra.front() = total(0, blocks.front());
-  extra.back() = total(static_cast<int>(layout.pp) - 1, blocks.back());
+    work.perLayer.push_back(mixed || r == 0 ? total(r, blocks[blocks.size() / 2])
+                                            : work.perLayer.front());
+  work.extra.front() += total(0, blocks.front());
+  work.extra.back() += total(static_cast<int>(layout.pp) - 1, blocks.back()) *
+                       static_cast<double>(1 + w.predictAhead);
+  return work;
+}
+
+} // namespace
+
+void balanceStages(simulate::BlockCache &cache, const SearchProblem &problem, Layout &layout) {
+  bool mixed = problem.machine.mixed();
+  if (layout.pp == 1 || problem.pinned.count("stage-layers"))
+    return;
+  const Workload &w = problem.workload;
+  StageWork work = stageWork(cache, problem, layout);
+  std::vector<int64_t> even = layersOfStages(w, layout);
   // Give each layer to the stage that would end first.
   std::vector<int64_t> stages(static_cast<size_t>(layout.pp), 0);
   for (int64_t k = 0; k < w.layers + w.predictAhead; ++k) {
     size_t best = 0;
     double least = 0;
     for (size_t r = 0; r < stages.size(); ++r) {
-      double then = extra[r] + perLayer[r] * static_cast<double>(stages[r] + 1);
+      double then = work.extra[r] + work.perLayer[r] * static_cast<double>(stages[r] + 1);
       if (r == 0 || then < least) {
         best = r;
         least = then;
@@ -252,7 +284,11 @@ void balanceStages(simulate::BlockCache &cache, const SearchProblem &problem, La
     }
     ++stages[best];
   }
+  if (!mixed && work.most(stages) > (1 - worthMoving) * work.most(even))
+    return;
   layout.stageLayers = stages;
+  if (!mixed && problem.accept && !problem.accept(layout))
+    layout.stageLayers.clear();
 }
 
 std::vector<Layout> allLayouts(const SearchProblem &problem) {

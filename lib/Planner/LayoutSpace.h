@@ -18,7 +18,8 @@ std::vector<workload::Layout> variants(const SearchProblem &problem, const workl
 std::vector<std::vector<workload::Layout>> recomputations(const SearchProblem &problem,
                                                           const workload::Layout &variant);
 
-/// Layers per stage in proportion to the speed of each stage's devices (mixed machines only).
+/// Layers per stage so that the longest stage is short: by the speed of each stage's devices, and
+/// fewer beside heavy logits. Equal stages of equal devices stay where little is to be gained.
 void balanceStages(simulate::BlockCache &cache, const SearchProblem &problem,
                    workload::Layout &layout);
 

@@ -26,7 +26,7 @@ bool isOneOf(const Layout &l, std::initializer_list<ScheduleKind> kinds) {
 bool megatron2022(const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage == 0 &&
          l.offloadOptimizer == 0 && l.offloadActivations == 0 && l.recompute != Recompute::Cheap &&
-         l.cp == 1;
+         l.cp == 1 && l.stageLayers.empty();
 }
 
 /// Megatron-Core with its distributed optimizer, or Megatron-FSDP where there is no pipeline;
@@ -44,6 +44,14 @@ bool torchtitan(const Layout &l) {
          l.recompute != Recompute::Cheap && l.expertTp == 1;
 }
 
+/// DeepSeek's own software (DeepSeek-V3 report, sections 3.1 and 3.2; its Table 2 compares these
+/// schedules): ZeRO-1, norms, up-projections and activations recomputed, no whole layers.
+bool haiLlm(const Layout &l) {
+  return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::DualPipe}) &&
+         l.zeroStage <= 1 && l.offloadOptimizer == 0 && l.offloadActivations == 0 &&
+         l.recompute != Recompute::Full;
+}
+
 const Stack all[] = {
     {"any", "whatever the model covers", nullptr},
     {"megatron", "Megatron-Core, NeMo, Megatron-Bridge: 1f1b and interleaved, ZeRO-1, FSDP",
@@ -51,6 +59,7 @@ const Stack all[] = {
     {"megatron-2022", "Megatron-LM of 2021-22: the same without ZeRO, cp and cheap recomputation",
      megatron2022},
     {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan},
+    {"hai-llm", "DeepSeek's: 1f1b, zb-h1, DualPipe, ZeRO-1, no whole layers recomputed", haiLlm},
 };
 
 } // namespace

@@ -33,6 +33,15 @@ namespace {
 constexpr double besideExposed = 0.5;
 constexpr double contextExposed = 0.1;
 
+/// What the host does for one pass through a block.
+struct Host {
+  double launches = 0, calls = 0;
+  void add(const cost::OpWork &work) {
+    launches += work.launches;
+    calls += work.calls;
+  }
+};
+
 class Pricing {
 public:
   Pricing(const cost::Machine &machine, const Layout &layout, const cost::Calibration &calibration)
@@ -58,8 +67,11 @@ public:
 
   void add(Parts &to, const BlockCollective &c) {
     cost::RankGroup group = groupOf(layout, c.axis);
-    double bytes = c.bytes * (layout.recipe.expertsOnce ? onceShare(group, c.copies) : 1);
-    double seconds = cost::collectiveCost(machine, c.kind, bytes, group, calibration).seconds;
+    bool once = layout.recipe.expertsOnce && c.axis == Axis::Expert;
+    double seconds =
+        once ? cost::onceSeconds(machine, c.bytes / static_cast<double>(c.routing.copies), group,
+                                 c.routing)
+             : cost::collectiveCost(machine, c.kind, c.bytes, group, calibration).seconds;
     double exposed = seconds * (c.beside ? besideExposed : 1);
     if (c.axis == Axis::Context)
       to.context += seconds; // set against attention at the end
@@ -69,13 +81,6 @@ public:
       to.expert += exposed;
   }
 
-  /// Of `copies` experts drawn among n nodes, n (1 - (1 - 1/n)^copies) nodes have at least one.
-  double onceShare(cost::RankGroup group, int64_t copies) const {
-    double n = static_cast<double>(cost::linkOf(machine, group).nodes);
-    double k = static_cast<double>(copies);
-    return n > 1 && k > 1 ? n * (1 - std::pow(1 - 1 / n, k)) / k : 1;
-  }
-
   /// Ring attention hides what fits behind the core.
   static void hideContext(Parts &parts) {
     double all = parts.context;
@@ -83,14 +88,15 @@ public:
         std::max(0.0, all - parts.attention) + contextExposed * std::min(all, parts.attention);
   }
 
-  /// The host issues operators beside the device.
-  void addHost(Parts &parts, double launches) const {
+  /// The host issues operators beside the device. Graphs of a part of the layer hold whole
+  /// operators, not the calls for single experts, whose number of rows changes from step to step.
+  void addHost(Parts &parts, Host host) const {
     if (layout.recipe.cudaGraphs)
       return;
     double device = parts.total();
-    parts.host += cost::withHostTime(device, launches * layout.recipe.hostShare,
-                                     calibration("host-seconds")) -
-                  device;
+    double busy = host.launches * layout.recipe.hostShare * calibration("host-seconds") +
+                  host.calls * calibration("call-seconds");
+    parts.host += cost::besideHost(device, busy) - device;
   }
 
 private:
@@ -111,41 +117,40 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
   BlockCost cost;
   Pricing price(machine, layout, calibration);
   Parts core, cheap;
-  double forwardLaunches = 0, inputLaunches = 0, weightLaunches = 0;
-  double coreLaunches = 0, cheapLaunches = 0;
+  Host forwardHost, inputHost, weightHost, coreHost, cheapHost;
   for (const BlockOp &op : work.ops) {
     price.add(cost.forward, op.forward);
-    forwardLaunches += op.forward.launches;
+    forwardHost.add(op.forward);
     if (op.core) {
       price.add(core, op.forward);
-      coreLaunches += op.forward.launches;
+      coreHost.add(op.forward);
     }
     if (op.cheap || (op.core && op.forward.kind != cost::OpKind::Attention)) {
       price.add(cheap, op.forward);
-      cheapLaunches += op.forward.launches;
+      cheapHost.add(op.forward);
     }
     for (const cost::OpWork &back : op.backwardInput) {
       price.add(cost.backwardInput, back);
-      inputLaunches += back.launches;
+      inputHost.add(back);
     }
     for (const cost::OpWork &back : op.backwardWeight) {
       price.add(cost.backwardWeight, back);
-      weightLaunches += back.launches;
+      weightHost.add(back);
     }
     cost.workspaceBytes = std::max(cost.workspaceBytes, op.forward.facts.bytesWritten * 2);
   }
   for (const BlockCollective &c : work.collectives) {
     bool forward = c.pass == Pass::Forward;
     price.add(forward ? cost.forward : cost.backwardInput, c);
-    (forward ? forwardLaunches : inputLaunches) += 1; // the host issues it like an operator
+    (forward ? forwardHost : inputHost).launches += 1; // the host issues it like an operator
   }
   Pricing::hideContext(cost.forward);
   Pricing::hideContext(cost.backwardInput);
-  price.addHost(cost.forward, forwardLaunches);
-  price.addHost(cost.backwardInput, inputLaunches);
-  price.addHost(cost.backwardWeight, weightLaunches);
-  price.addHost(core, coreLaunches);
-  price.addHost(cheap, cheapLaunches);
+  price.addHost(cost.forward, forwardHost);
+  price.addHost(cost.backwardInput, inputHost);
+  price.addHost(cost.backwardWeight, weightHost);
+  price.addHost(core, coreHost);
+  price.addHost(cheap, cheapHost);
   cost.again[static_cast<int>(Recompute::Selective)] = core.total();
   cost.again[static_cast<int>(Recompute::Cheap)] = cheap.total();
   cost.again[static_cast<int>(Recompute::Full)] = cost.forward.total();
@@ -201,6 +206,9 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.gatherQuantized,
                               r.fusedAccumulation,
                               r.expertsOnce,
+                              r.dispatchQuantized,
+                              r.keepActivationQuantized,
+                              canOverlapExperts(layout),
                               static_cast<int64_t>(machine.device.memoryBandwidth),
                               static_cast<int64_t>(machine.device.matrixPeak(DType::BF16)),
                               machine.devicesPerNode};

@@ -63,14 +63,18 @@ std::vector<int64_t> layersOfChunks(const Workload &w, const Layout &l) {
     flat.pp = chunks;
     return layersOfStages(w, flat);
   }
-  // Given per rank: a rank's layers are spread over its chunks, earlier chunks first.
+  // Given per rank: a rank's chunks are filled up to those of the fullest rank, earlier chunks
+  // first, and none is left empty. So a last rank with fewer layers has them before its logits.
   std::vector<int64_t> result(static_cast<size_t>(chunks)), left = l.stageLayers;
   int64_t perRank = chunks / l.pp;
+  int64_t full = (*std::max_element(left.begin(), left.end()) + perRank - 1) / perRank;
   std::vector<int64_t> seen(static_cast<size_t>(l.pp), 0);
   for (int64_t c = 0; c < chunks; ++c) {
     size_t r = static_cast<size_t>(rankOfChunk(l, static_cast<int>(c)));
-    int64_t rest = perRank - seen[r]++;
-    result[static_cast<size_t>(c)] = (left[r] + rest - 1) / rest;
+    int64_t after = perRank - 1 - seen[r]++;
+    result[static_cast<size_t>(c)] =
+        after > 0 ? std::clamp<int64_t>(left[r] - after, std::min<int64_t>(1, left[r]), full)
+                  : left[r];
     left[r] -= result[static_cast<size_t>(c)];
   }
   return result;

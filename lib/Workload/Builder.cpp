@@ -145,8 +145,10 @@ void Builder::norm(const std::string &name, double rows, double width) {
 void Builder::collective(const std::string &name, Pass pass, cost::Collective kind, Axis axis,
                          double bytes, bool beside) {
   if (groupOf(l, axis).size > 1 && bytes > 0)
-    block.collectives.push_back({name, pass, kind, axis, bytes, beside});
+    block.collectives.push_back({name, pass, kind, axis, bytes, beside, {}});
 }
+
+double Builder::keptActivation() const { return l.recipe.keepActivationQuantized ? 1 : activation; }
 
 double Builder::gatherBytes(double bytes) const {
   bool quantized = l.recipe.gatherQuantized && typeOf(l.recipe.precision, true) == DType::F8E4M3;

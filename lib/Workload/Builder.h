@@ -44,6 +44,7 @@ public:
   /// mirror image. After a row-split one: the sums are scattered or all-reduced.
   void enterTensor(const std::string &name);
   void leaveTensor(const std::string &name);
+  double keptActivation() const;          ///< bytes of an element that an activation function keeps
   double gatherBytes(double bytes) const; ///< of an all-gather of that many 16-bit bytes
   void norm(const std::string &name, double rows, double width);
   void parameters(double elements) { block.parameters += elements; }

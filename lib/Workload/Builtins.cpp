@@ -81,9 +81,11 @@ const Row rows[] = {
     {"gpt-oss-120b", "gpt-oss", 36, 2880, 201088, 4096, 64, 8, 64, 0,
      "attention: {window: 128, window-period: 2}\nmoe: {experts: 128, top-k: 4, hidden: 2880}\n"},
     {"deepseek-v2", "deepseek", 60, 5120, 102400, 4096, 128, 0, 0, 12288,
-     "moe: {experts: 160, top-k: 6, shared: 2, hidden: 1536, dense-layers: 1}\n"},
+     "moe: {experts: 160, top-k: 6, shared: 2, hidden: 1536, dense-layers: 1, groups: 8, "
+     "top-groups: 3}\n"},
     {"deepseek-v3", "deepseek", 61, 7168, 129280, 4096, 128, 0, 0, 18432,
-     "moe: {experts: 256, top-k: 8, shared: 1, hidden: 2048, dense-layers: 3, "
+     "moe: {experts: 256, top-k: 8, shared: 1, hidden: 2048, dense-layers: 3, groups: 8, "
+     "top-groups: 4, "
      "correction-bias: true}\npredict-ahead: 1\n"},
     {"kimi-k2", "deepseek", 61, 7168, 163840, 4096, 64, 0, 0, 18432,
      "moe: {experts: 384, top-k: 8, shared: 1, hidden: 2048, dense-layers: 1, "

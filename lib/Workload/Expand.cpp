@@ -210,12 +210,12 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
 /// Up, activation, down of `m` rows, `batch` experts of width `f`. Returns local weight elements.
 double gatedOrPlain(const Workload &w, Builder &b, const std::string &prefix, double m, double f,
                     double batch, double keptInput) {
-  double up = w.gated ? 2 * f : f, e = b.activation, rows = m * batch;
+  double up = w.gated ? 2 * f : f, rows = m * batch;
   BlockOp &first = b.matmul(prefix + ".up", m, up, b.h, batch, keptInput);
   if (prefix == "mlp") // the input of the others came from other ranks or is kept by the router
     first.rebuiltBytes = first.savedBytes;
   again(b.pointwise(prefix + ".activation", rows * f, w.gated ? 2 : 1, 1, w.gated ? 3 : 2,
-                    w.gated ? 2 : 1, rows * up * e, w.gated ? 2 : 2));
+                    w.gated ? 2 : 1, rows * up * b.keptActivation(), 2));
   BlockOp &last = b.matmul(prefix + ".down", m, b.h, f, batch);
   last.rebuiltBytes = last.savedBytes;
   return batch * (up * b.h + f * b.h);
@@ -253,6 +253,19 @@ void expertBiases(const Workload &w, Builder &b, double rows, double f) {
     b.passes("experts.bias", rows * b.h, 3, 3, 4, 2, 0, 3, b.activation);
 }
 
+/// Transformer Engine's grouped product is a loop of cuBLASLt calls, one per local expert, over
+/// four streams (multi_stream_cublas_gemm): on the device the experts fill it together, but the
+/// host prepares and issues every one of them, forward and for both gradients. A fused grouped
+/// kernel is one call.
+void callPerExpert(BlockWork &block, double local) {
+  for (BlockOp &op : block.ops)
+    if (op.name == "experts.up" || op.name == "experts.down") {
+      op.forward.calls = local - 1;
+      op.backwardInput[0].calls = local - 1;
+      op.backwardWeight[0].calls = local - 1;
+    }
+}
+
 /// Fused experts: the first product's epilogue activates and quantizes, the second one's gradient
 /// passes the activation's backward before it is written.
 void fuseExperts(BlockWork &block) {
@@ -272,13 +285,15 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
   b.matmul("experts.router", b.Tn, E, h, 1, b.Tn * h * e, false).rebuiltBytes = b.Tn * h * e;
   b.parameters(h * E + (w.moe.correctionBias ? E : 0));
   // Softmax, top-k, scatter, load balance, casts; no stack has one kernel for them.
-  launchesOf(b.pointwise("experts.choose", b.Tn * E, 2, 1, 2, 1, b.Tn * E * 4, 8, 4), 16);
-  launchesOf(b.pointwise("experts.permute", rows * h, 1, 1, 1, 1, 0, 4), 8);
+  launchesOf(b.pointwise("experts.choose", b.Tn * E, 2, 1, 2, 1, b.Tn * E * 4, 8, 4), 8);
+  launchesOf(b.pointwise("experts.permute", rows * h, 1, 1, 1, 1, 0, 4), 4);
   // Every rank sends its rows to the ranks of their experts and gets as many back.
+  bool beside = l.recipe.overlapExperts && canOverlapExperts(l);
+  double there = l.recipe.dispatchQuantized ? 1 : e; // gradients go the same way to the experts
   b.collective("experts.dispatch", Pass::Forward, cost::Collective::AllToAll, Axis::Expert,
-               rows * h * e, l.recipe.overlapExperts);
+               rows * h * there, beside);
   b.collective("experts.dispatch", Pass::Backward, cost::Collective::AllToAll, Axis::Expert,
-               rows * h * e, l.recipe.overlapExperts);
+               rows * h * e, beside);
   double etp = static_cast<double>(l.expertTp);
   double f = static_cast<double>(w.moe.hidden) / etp;
   double perExpert = std::max(1.0, rows * etp / local);
@@ -289,6 +304,8 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
   block.expertParameters += gatedOrPlain(w, b, "experts", perExpert, f, local, rows * etp * h * e);
   if (l.recipe.fusedExperts)
     fuseExperts(block);
+  else
+    callPerExpert(block, local);
   expertBiases(w, b, perExpert * local, f);
   if (w.moe.biases)
     block.expertParameters += local * ((w.gated ? 2 : 1) * f + h);
@@ -297,13 +314,15 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
   b.collective("experts.down", Pass::Backward, cost::Collective::AllGather, Axis::ExpertTensor,
                rows * etp * h * e);
   b.collective("experts.combine", Pass::Forward, cost::Collective::AllToAll, Axis::Expert,
-               rows * h * e, l.recipe.overlapExperts);
+               rows * h * e, beside);
   b.collective("experts.combine", Pass::Backward, cost::Collective::AllToAll, Axis::Expert,
-               rows * h * e, l.recipe.overlapExperts);
+               rows * h * there, beside);
   for (BlockCollective &c : block.collectives)
     if (c.axis == Axis::Expert)
-      c.copies = w.moe.topK;
-  launchesOf(b.pointwise("experts.combine", rows * h, 1, 0.5, 1, 1, rows * h * e, 4), 8);
+      c.routing = {w.moe.topK, w.moe.groups, w.moe.topGroups};
+  // Keeps nothing: the activation has multiplied its result with the router's probabilities
+  // (Megatron-Core 0.12, core/transformer/moe/experts.py, weighted_bias_swiglu_impl).
+  launchesOf(b.pointwise("experts.combine", rows * h, 1, 0.5, 1, 1, 0, 4), 4);
   if (w.moe.shared > 0) {
     double width = static_cast<double>(w.moe.shared * w.moe.hidden) / static_cast<double>(l.tp);
     b.enterTensor("shared.up");

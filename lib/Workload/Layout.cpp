@@ -23,6 +23,12 @@ int64_t Layout::tokens(const Workload &w) const { return microBatch * w.sequence
 
 int64_t Layout::expertData() const { return std::max<int64_t>(1, tp * cp * dp / (ep * expertTp)); }
 
+bool canOverlapExperts(const Layout &l) {
+  bool pairs =
+      l.pp == 1 || solvers::chunksPerRank(l.schedule, static_cast<int>(l.virtualStages)) > 1;
+  return pairs && l.recompute != Recompute::Full;
+}
+
 cost::RankGroup groupOf(const Layout &l, Axis axis) {
   switch (axis) {
   case Axis::Tensor:
@@ -164,6 +170,8 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.gather-quantized", r.gatherQuantized),
       flagField("recipe.fused-accumulation", r.fusedAccumulation),
       flagField("recipe.reduce-whole", r.reduceWhole),
+      flagField("recipe.dispatch-quantized", r.dispatchQuantized),
+      flagField("recipe.keep-activation-quantized", r.keepActivationQuantized),
       flagField("recipe.scatter-sends", r.scatterSends),
   };
 }

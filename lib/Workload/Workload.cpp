@@ -56,6 +56,13 @@ std::string Workload::check() const {
   else if (hasExperts() && (moe.topK < 1 || moe.topK > moe.count))
     out << "moe.top-k: found " << moe.topK << ", allowed 1 to " << moe.count
         << " (moe.experts); a token visits that many different experts";
+  else if (hasExperts() && moe.count % moe.groups != 0)
+    out << "moe.groups: found " << moe.groups
+        << ", allowed a divisor of moe.experts = " << moe.count
+        << "; groups of experts are of equal size";
+  else if (hasExperts() && moe.topGroups > moe.groups)
+    out << "moe.top-groups: found " << moe.topGroups << ", allowed 1 to " << moe.groups
+        << " (moe.groups); a token's experts are in that many groups";
   else if (hasExperts() && moe.hidden < 1)
     out << "moe.hidden: found " << moe.hidden << ", allowed 1 or more; the width of one expert";
   else if (hasExperts() && moe.denseLayers >= layers)

@@ -103,6 +103,8 @@ std::vector<Field> fieldsOf(Workload &w) {
       integerField("moe.hidden", w.moe.hidden, 0, "2048"),
       integerField("moe.dense-layers", w.moe.denseLayers, 0, "3"),
       integerField("moe.every", w.moe.every, 1, "1"),
+      integerField("moe.groups", w.moe.groups, 1, "8"),
+      integerField("moe.top-groups", w.moe.topGroups, 1, "4"),
       flagField("moe.correction-bias", w.moe.correctionBias),
       flagField("moe.shared-gate", w.moe.sharedGate),
       flagField("moe.biases", w.moe.biases),

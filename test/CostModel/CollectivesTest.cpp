@@ -164,4 +164,55 @@ TEST(Collectives, TiersSlowWhatCrossesThem) {
       collectiveCost(named("h100", 1024), Collective::AllReduce, 1e9, {256, 1}).seconds);
 }
 
+// Experts drawn from all: r (1 - (1 - 1/r)^k) places. DeepSeek-V3: 4 of 8 groups are drawn first,
+// so one of 8 nodes is among them half of the time and is then missed with (3/4)^8.
+TEST(Collectives, PlacesATokenVisits) {
+  EXPECT_NEAR(placesVisited({8}, 8), 8 * (1 - std::pow(7.0 / 8, 8)), 1e-12);
+  EXPECT_NEAR(placesVisited({1}, 8), 1, 1e-12);
+  EXPECT_NEAR(placesVisited({8, 8, 4}, 8), 4 * (1 - std::pow(0.75, 8)), 1e-12);
+  EXPECT_NEAR(placesVisited({8, 8, 4}, 64), 32 * (1 - std::pow(31.0 / 32, 8)), 1e-12);
+  EXPECT_NEAR(placesVisited({8, 8, 4}, 1), 1, 1e-12);
+  // Two and four nodes by counting all draws of four groups: node = group / (8 / nodes).
+  for (int nodes : {2, 4}) {
+    double sum = 0, draws = 0;
+    for (int set = 0; set < 256; ++set) {
+      if (__builtin_popcount(static_cast<unsigned>(set)) != 4)
+        continue;
+      ++draws;
+      for (int node = 0; node < nodes; ++node) {
+        int on = 0;
+        for (int g = 0; g < 8; ++g)
+          on += (set >> g & 1) && g / (8 / nodes) == node;
+        sum += 1 - std::pow(1 - on / 4.0, 8);
+      }
+    }
+    EXPECT_NEAR(placesVisited({8, 8, 4}, nodes), sum / draws, 1e-12) << nodes;
+  }
+}
+
+// DeepEP's README: 7168 elements of one byte, 8 experts; GB/s of logical traffic, which counts what
+// stays on the token's own node. H100 with CX7, V2: 90 on two nodes, 61 on four. H800, V1 (experts
+// in 4 of the 8 groups): 58 on four nodes, 51 on eight.
+TEST(Collectives, SendingOnceReachesWhatDeepEpMeasured) {
+  struct Row {
+    const char *machine;
+    int ranks;
+    Routing routing;
+    double measured;
+  };
+  for (const Row &row : {Row{"h100", 16, {8}, 90e9}, Row{"h100", 32, {8}, 61e9},
+                         Row{"h800", 32, {8, 8, 4}, 58e9}, Row{"h800", 64, {8, 8, 4}, 51e9}}) {
+    double bytes = 8192.0 * 7168;
+    double logical = bytes * placesVisited(row.routing, row.ranks / 8);
+    double seconds = onceSeconds(named(row.machine, row.ranks), bytes, {row.ranks, 1}, row.routing);
+    EXPECT_NEAR(logical / seconds / row.measured, 1, 0.1) << row.machine << ' ' << row.ranks;
+  }
+  // On one node copies go over NVLink: 5.25 ranks, one of eight of them is the token's own.
+  Machine h800 = named("h800", 8);
+  double bytes = 1e9;
+  double seconds = bytes * placesVisited({8}, 8) * 7 / 8 / (200e9 * 0.82);
+  EXPECT_NEAR(onceSeconds(h800, bytes, {8, 1}, {8}) / seconds, 1, 1e-3);
+  EXPECT_EQ(onceSeconds(h800, bytes, {1, 1}, {8}), 0);
+}
+
 } // namespace

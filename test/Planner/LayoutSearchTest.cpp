@@ -112,7 +112,7 @@ TEST(LayoutSearch, StacksLimitTheSpace) {
   SearchOptions options;
   options.explain = false;
   SearchResult free = searchLayouts(p, options);
-  for (const char *name : {"megatron", "megatron-2022", "torchtitan"}) {
+  for (const char *name : {"megatron", "megatron-2022", "torchtitan", "hai-llm"}) {
     const Stack *stack = findStack(name);
     ASSERT_NE(stack, nullptr);
     p.accept = stack->accept;
@@ -232,7 +232,8 @@ TEST(LayoutSearch, ExportsSpellTheModel) {
             {noBias, swiglu, "--add-qkv-bias"}},
         Row{"deepseek-v3",
             {noBias, swiglu, "--moe-layer-freq ([0]*3+[1]*58)\n", "--mtp-num-layers 1\n",
-             "--qk-layernorm\n", "--moe-router-enable-expert-bias\n"},
+             "--qk-layernorm\n", "--moe-router-enable-expert-bias\n",
+             "--moe-router-num-groups 8\n--moe-router-group-topk 4\n"},
             {window}},
         Row{"bloom-176b", {"# positions are ALiBi", "# a norm follows the embedding"}, {noBias}}}) {
     Workload w = std::get<Workload>(loadWorkload(row.name));
@@ -257,6 +258,16 @@ TEST(LayoutSearch, ExportsOfRecomputationAndPrediction) {
     bool mlp = std::string(modules).find("mlp") != std::string::npos;
     EXPECT_EQ(text.find("the module mlp") != std::string::npos, mlp) << text;
   }
+  // Uneven chunks as one argument.
+  Layout uneven = l;
+  uneven.pp = 2;
+  uneven.schedule = solvers::ScheduleKind::Interleaved;
+  uneven.virtualStages = 2;
+  uneven.stageLayers = {32, 30};
+  std::string chunks = megatronArguments(std::get<Workload>(loadWorkload("deepseek-v3")), uneven);
+  EXPECT_NE(chunks.find("--pipeline-model-parallel-layout Et*16|t*16|t*16|t*13mL\n"),
+            std::string::npos)
+      << chunks;
   // 62 layers on 16 stages: 3, 14 times 4, and 3 of which one predicts: 2 of the decoder's 61.
   l.pp = 16;
   std::string text = megatronArguments(std::get<Workload>(loadWorkload("deepseek-v3")), l);

@@ -133,6 +133,33 @@ TEST(StepCost, CollectivesAreIssuedByTheHost) {
   EXPECT_NEAR(host("tp=8,sp=off") - host("tp=1,sp=off"), 4, 0.1);
 }
 
+// Beside an idle device: 2 * 2 products forward and backward, of 16 experts each, and half of it
+// for weights; graphs of parts of the layer hold operators, not the calls for single experts.
+TEST(StepCost, CallsForExpertsAreHostTime) {
+  cost::Machine machine = machineOf("b200", 8);
+  cost::Calibration calibration = cost::Calibration::builtin();
+  calibration.constants["host-seconds"].value = 0;
+  calibration.constants["call-seconds"].value = 1; // nothing else counts
+  Workload w = builtin("qwen3-30b-a3b");
+  auto host = [&](const char *pins) {
+    BlockCost b = blockCost(machine, w, layoutOf(pins), {BlockPart::Layer, true}, calibration);
+    return b.forward.host + b.backwardInput.host + b.backwardWeight.host;
+  };
+  EXPECT_NEAR(host("ep=8,dp=8"), 6 * 15, 0.1);
+  EXPECT_NEAR(host("ep=8,dp=8,recipe.host-share=0.3"), 6 * 15, 0.1);
+  EXPECT_EQ(host("ep=8,dp=8,recipe.cuda-graphs=on"), 0);
+}
+
+// Megatron-Bridge's DeepSeek-V3 on 4 ranks of 4 chunks: sixteen of four layers, of which the last
+// has one and the prediction layer.
+TEST(StepCost, ChunksOfUnevenStages) {
+  Layout l = layoutOf("pp=4,schedule=interleaved,virtual-stages=4,global-batch=64");
+  l.stageLayers = {16, 16, 16, 14};
+  std::vector<int64_t> expected(15, 4);
+  expected.push_back(2);
+  EXPECT_EQ(layersOfChunks(builtin("deepseek-v3"), l), expected);
+}
+
 TEST(StepCost, ModelFlopUtilisation) {
   Workload w = builtin("gpt-3-175b");
   StepCost s = stepCost(machineOf("a100-80gb", 64), w, layoutOf("tp=8,pp=8,global-batch=64"));

@@ -259,4 +259,76 @@ TEST(Expand, ExpertsSendEveryRoutedTokenOnce) {
   EXPECT_DOUBLE_EQ(sent, 2 * 2048.0 * 2 * 4096 * 2);
 }
 
+// Transformer Engine calls cuBLAS for every local expert, forward and for both gradients of both
+// products; a fused grouped kernel is one call.
+TEST(Expand, EveryLocalExpertIsACall) {
+  Workload w = builtin("qwen3-30b-a3b");
+  Layout l = layoutOf(1, true, true);
+  l.dp = l.ep = 8;
+  auto calls = [&] {
+    double sum = 0;
+    for (const BlockOp &op : expandBlock(w, l, {BlockPart::Layer, true}).ops) {
+      sum += op.forward.calls;
+      for (const cost::OpWork &back : op.backwardInput)
+        sum += back.calls;
+      for (const cost::OpWork &back : op.backwardWeight)
+        sum += back.calls;
+    }
+    return sum;
+  };
+  EXPECT_EQ(calls(), 6 * (128 / 8 - 1));
+  l.dp = l.ep = 128;
+  EXPECT_EQ(calls(), 0);
+  l.dp = l.ep = 1;
+  EXPECT_EQ(calls(), 6 * 127);
+  l.recipe.fusedExperts = true;
+  EXPECT_EQ(calls(), 0);
+}
+
+// DeepSeek-V3: tokens and gradients go to the experts as fp8, results come back with 16 bits, and
+// SwiGLU keeps its input as fp8: 8 experts of twice 2048 columns and the shared one.
+TEST(Expand, QuantizedDispatchAndActivations) {
+  Workload w = builtin("deepseek-v3");
+  Layout l = layoutOf(1, true, true);
+  l.dp = l.ep = 64;
+  l.recipe.precision = Precision::F8;
+  BlockWork wide = expandBlock(w, l, {BlockPart::Layer, true});
+  l.recipe.dispatchQuantized = l.recipe.keepActivationQuantized = true;
+  BlockWork narrow = expandBlock(w, l, {BlockPart::Layer, true});
+  double rows = 4096.0 * 8 * 7168, there = 0, back = 0;
+  for (const BlockCollective &c : narrow.collectives)
+    if (c.axis == Axis::Expert)
+      ((c.name == "experts.dispatch") == (c.pass == Pass::Forward) ? there : back) += c.bytes;
+  EXPECT_DOUBLE_EQ(there, 2 * rows);
+  EXPECT_DOUBLE_EQ(back, 2 * 2 * rows);
+  EXPECT_DOUBLE_EQ(wide.savedBytes(Recompute::None) - narrow.savedBytes(Recompute::None),
+                   4096.0 * (8 + 1) * 2 * 2048);
+}
+
+// A merged forward and backward pass needs chunks under a pipeline and no full recomputation.
+TEST(Expand, ExpertTrafficRunsBesideWhatThereIs) {
+  Workload w = builtin("qwen3-30b-a3b");
+  Layout l = layoutOf(1, true, true);
+  l.dp = l.ep = 8;
+  l.recipe.overlapExperts = true;
+  auto beside = [&] {
+    for (const BlockCollective &c : expandBlock(w, l, {BlockPart::Layer, true}).collectives)
+      if (c.axis == Axis::Expert)
+        return c.beside;
+    return false;
+  };
+  EXPECT_TRUE(beside());
+  l.recompute = Recompute::Full;
+  EXPECT_FALSE(beside());
+  l.recompute = Recompute::Cheap;
+  l.pp = 2;
+  EXPECT_FALSE(beside());
+  l.schedule = solvers::ScheduleKind::Interleaved;
+  l.virtualStages = 2;
+  EXPECT_TRUE(beside());
+  l.schedule = solvers::ScheduleKind::DualPipe;
+  l.virtualStages = 1;
+  EXPECT_TRUE(beside());
+}
+
 } // namespace

@@ -48,6 +48,19 @@ CollectiveCost collectiveCost(const Machine &machine, Collective kind, double by
                               RankGroup group,
                               const Calibration &calibration = Calibration::builtin());
 
+/// Experts that a token visits: `copies` of them, drawn evenly from `topGroups` of the `groups`
+/// that all experts are cut into (1 of 1: from all).
+struct Routing {
+  int64_t copies = 1, groups = 1, topGroups = 1;
+};
+/// Of `places` (ranks, or nodes) that hold equal shares of the experts in order, how many a token
+/// visits on average. 8 experts on 8 ranks: 8 (1 - (7/8)^8) = 5.25.
+double placesVisited(const Routing &routing, double places);
+/// An all-to-all of experts that sends a token once to a node and there once to a rank, whatever
+/// experts it has on it (DeepEP, HybridEP). `tokenBytes`: of all tokens of one rank, one copy each.
+double onceSeconds(const Machine &machine, double tokenBytes, RankGroup group,
+                   const Routing &routing);
+
 /// Every algorithm and protocol that could serve, cheapest first.
 std::vector<CollectiveCost> collectiveChoices(const Machine &machine, Collective kind, double bytes,
                                               RankGroup group, const Calibration &calibration);

@@ -29,6 +29,7 @@ struct OpWork {
   int64_t headDim = 0;     ///< Attention: elements of one head of the query
   int64_t sequence = 0;    ///< Attention: length of the keys
   double launches = 1;     ///< operators that the host issues for it
+  double calls = 0;        ///< library calls inside its operator beyond the first
   bool backward = false;   ///< Attention: the backward kernel has a lower rate
   bool acrossRows = false; ///< Matmul: sums over rows (a weight gradient); m, n are contiguous
   bool fourBit = false;    ///< Matmul: operands in a 4-bit float (DType has none)
@@ -54,6 +55,8 @@ double shapeUtilization(const DeviceKind &device, const Calibration &calibration
 /// an eager host: the two run beside each other and each waits for the other now and then, so the
 /// result is sqrt(device^2 + host^2) (a norm, equal to the larger one far from the crossing).
 double withHostTime(double deviceSeconds, double launches, double secondsPerLaunch);
+/// The same for a host that is busy for `hostSeconds`.
+double besideHost(double deviceSeconds, double hostSeconds);
 
 } // namespace gpucc::cost
 #endif // GPUCC_COSTMODEL_OPCOST_H

@@ -14,6 +14,7 @@
 #ifndef GPUCC_WORKLOAD_EXPAND_H
 #define GPUCC_WORKLOAD_EXPAND_H
 
+#include "gpucc/CostModel/Collectives.h"
 #include "gpucc/CostModel/OpCost.h"
 #include "gpucc/Workload/Layout.h"
 
@@ -45,7 +46,7 @@ struct BlockCollective {
   Axis axis = Axis::Tensor;
   double bytes = 0;    ///< of the full tensor, as `cost::collectiveSeconds` counts
   bool beside = false; ///< runs beside the compute of its op and is only partly waited for
-  int64_t copies = 1;  ///< of each token among the bytes (a token visits so many experts)
+  cost::Routing routing; ///< of the tokens whose copies the bytes are
 };
 
 struct BlockWork {

@@ -67,6 +67,8 @@ struct Recipe {
   bool keepQuantized = true;     ///< fp8: backward reads the quantized input, so only that is kept
   bool reduceWhole = false;      ///< ZeRO-1 all-reduces gradients instead of scattering them
   bool expertsOnce = false;      ///< a token goes once to a node, whatever experts it has there
+  bool dispatchQuantized = false; ///< fp8 tokens go to their experts; what comes back is 16 bits
+  bool keepActivationQuantized = false; ///< the input of an activation function is kept as fp8
   bool scatterSends = false;     ///< a stage boundary is sent in tp pieces also without `sp`
   bool operator==(const Recipe &) const = default;
 };
@@ -96,6 +98,12 @@ struct Layout {
   std::string line() const;   ///< one line for tables: "tp8 pp4 dp2 interleaved x2 mb1 zero1 ..."
   bool operator==(const Layout &) const = default;
 };
+
+/// Whether there is work of another micro-batch to run beside expert traffic. Megatron-Core merges
+/// the forward pass of one chunk with the backward pass of another: it asks for chunks
+/// (virtual stages) under a pipeline and refuses full recomputation
+/// (overlap_moe_expert_parallel_comm in transformer_config.py). DualPipe is made of such pairs.
+bool canOverlapExperts(const Layout &layout);
 
 enum class Axis { Tensor, Context, Expert, ExpertTensor, Data, Gradient, ExpertData, Pipeline };
 /// The ranks of one group along an axis. Gradient = data and context together.

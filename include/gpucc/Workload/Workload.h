@@ -48,6 +48,8 @@ struct Experts {
   int64_t hidden = 0;      ///< of one expert
   int64_t denseLayers = 0; ///< leading layers with the dense MLP
   int64_t every = 1;       ///< of the others, every n-th layer has experts
+  int64_t groups = 1;      ///< consecutive experts of equal number that are chosen together ...
+  int64_t topGroups = 1;   ///< ... of so many of which a token's experts are (DeepSeek-V3: 4 of 8)
   bool correctionBias = false;
   bool sharedGate = false; ///< the shared expert's output is scaled by a learned gate (Qwen)
   bool biases = false;     ///< of the experts' products (gpt-oss)
