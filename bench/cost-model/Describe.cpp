@@ -203,7 +203,11 @@ private:
     r.flashAttention = stack.flash;
     r.attentionRate = stack.attentionRate;
     r.fusedPointwise = stack.fused;
-    r.fusedAccumulation = stack.flash; // Megatron fuses it since April 2022, DeepSpeed never
+    // Megatron-LM of April 2022, the one with sequence parallelism, fuses the accumulation and sums
+    // input gradients beside weight gradients (core/tensor_parallel/layers.py); DeepSpeed's does not.
+    bool megatron2022 = has(source, "selective");
+    r.fusedAccumulation = stack.flash || megatron2022;
+    r.asyncTensor = megatron2022;
     r.fusedLoss = stack.flash; // Megatron of 2021-22: vocab-parallel cross entropy step by step
     r.overlapGradients = stack.overlapGradients;
     r.overlapTensor = stack.overlapTensor;
@@ -386,8 +390,12 @@ private:
       run.seconds = batch * s / (derived * run.gpus);
     else if (double samples = metric("samples_per_s"); samples > 0)
       run.seconds = batch / samples;
-    else if (double layer = metric("layer_forward_ms"); layer > 0)
-      run.seconds = layer / 1e3, run.forwardOnly = true;
+    else if (double layer = metric("layer_forward_ms"); layer > 0) {
+      double back = metric("layer_backward_ms");
+      run.seconds = (layer + back) / 1e3;
+      run.oneLayer = true;
+      run.backwardToo = back > 0;
+    }
     else
       for (const Rate &r : rates)
         if (double tflops = metric(r.key); tflops > 0) {

@@ -95,9 +95,16 @@ std::vector<Layout> variants(const Run &run) {
 Prediction predict(const Run &run, const cost::Calibration &calibration) {
   Prediction best;
   simulate::BlockCache cache(run.workload, calibration);
-  if (run.forwardOnly) { // one layer (the selective-recomputation paper's Table 4)
+  if (run.oneLayer) { // the selective-recomputation paper's Table 4
     best.valid = true;
-    best.parts = cache.get(run.machine, run.layout, blocksOf(run.workload)[1]).forward;
+    const simulate::BlockCost &block =
+        cache.get(run.machine, run.layout, blocksOf(run.workload)[1]);
+    best.parts = block.forward;
+    if (run.backwardToo) {
+      best.parts += block.backwardInput;
+      best.parts += block.backwardWeight;
+      best.parts.recompute += block.again[static_cast<int>(run.layout.recompute)];
+    }
     best.seconds = best.parts.total();
     return best;
   }

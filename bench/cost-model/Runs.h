@@ -38,7 +38,8 @@ struct Run {
   cost::Machine machine;
   int gpus = 0;
   Unstated unstated;
-  bool forwardOnly = false;    ///< measured: one layer's forward pass
+  bool oneLayer = false;       ///< measured: one layer's passes, not a step
+  bool backwardToo = false;    ///< ... its backward pass as well as its forward pass
   bool allocated = false;      ///< memory is what tensors took, without context and waste
   bool doubtful = false;       ///< marked CHECK, or an outlier that the source itself shows
   bool mixture = false;        ///< of experts

@@ -24,7 +24,7 @@ static const Stack stacks[] = {
      Recompute::Full, true, false, false, true, false, 0},
     {"selective", "Megatron 2021-22", "Megatron-LM 2022", false, 1, false, false, false, 4, 0, 0,
      Recompute::None, true, false, false, true, true, 0},
-    {"BLOOM", "BLOOM", "Megatron-DeepSpeed 2022", false, 1, false, false, false, 2, 1, 6.25,
+    {"BLOOM", "BLOOM", "Megatron-DeepSpeed 2022", false, 1, false, false, false, 2, 1, 2.25,
      Recompute::Full, true, true, true, true, false, 1000},
     {"vTrain single", "vTrain single", "Megatron-DeepSpeed", false, 1, false, false, false, 2, 0,
      12.5, Recompute::None, true, false, false, true, false, 0},

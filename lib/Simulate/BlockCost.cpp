@@ -31,7 +31,8 @@ namespace {
 /// Share of a collective that runs beside compute and is still waited for: the pieces at both ends
 /// have nothing to hide behind.
 constexpr double besideExposed = 0.5;
-constexpr double contextExposed = 0.1;
+/// The same of one that runs beside whole products: it takes multiprocessors from them.
+constexpr double wholeExposed = 0.1;
 
 /// What the host does for one pass through a block.
 struct Host {
@@ -73,7 +74,9 @@ public:
                                  c.routing)
              : cost::collectiveCost(machine, c.kind, c.bytes, group, calibration).seconds;
     double exposed = seconds * (c.beside ? besideExposed : 1);
-    if (c.axis == Axis::Context)
+    if (c.whole)
+      (c.kind == cost::Collective::AllGather ? gathers : sums) += seconds;
+    else if (c.axis == Axis::Context)
       to.context += seconds; // set against attention at the end
     else if (c.axis == Axis::Tensor)
       to.tensor += exposed;
@@ -85,7 +88,17 @@ public:
   static void hideContext(Parts &parts) {
     double all = parts.context;
     parts.context =
-        std::max(0.0, all - parts.attention) + contextExposed * std::min(all, parts.attention);
+        std::max(0.0, all - parts.attention) + wholeExposed * std::min(all, parts.attention);
+  }
+
+  /// Backward of the tensor group: the input is gathered beside the input gradient's products, its
+  /// gradient summed beside the weight gradient's.
+  void hideWhole(BlockCost &cost) const {
+    auto exposed = [](double traffic, double products) {
+      return std::max(0.0, traffic - products) + wholeExposed * std::min(traffic, products);
+    };
+    cost.backwardInput.tensor += exposed(gathers, cost.backwardInput.matmul);
+    cost.backwardWeight.tensor += exposed(sums, cost.backwardWeight.matmul);
   }
 
   /// The host issues operators beside the device. Graphs of a part of the layer hold whole
@@ -103,6 +116,7 @@ private:
   const cost::Machine &machine;
   const Layout &layout;
   const cost::Calibration &calibration;
+  double gathers = 0, sums = 0; ///< seconds beside whole products
 };
 
 } // namespace
@@ -146,6 +160,7 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
   }
   Pricing::hideContext(cost.forward);
   Pricing::hideContext(cost.backwardInput);
+  price.hideWhole(cost);
   price.addHost(cost.forward, forwardHost);
   price.addHost(cost.backwardInput, inputHost);
   price.addHost(cost.backwardWeight, weightHost);
@@ -197,6 +212,7 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.cudaGraphs,
                               r.gradientBytes,
                               r.overlapTensor,
+                              r.asyncTensor,
                               r.overlapExperts,
                               static_cast<int64_t>(1000 * r.attentionRate),
                               static_cast<int64_t>(1000 * r.hostShare),

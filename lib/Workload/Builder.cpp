@@ -157,17 +157,21 @@ double Builder::gatherBytes(double bytes) const {
 
 void Builder::enterTensor(const std::string &name) {
   double bytes = T * h * activation;
-  bool cut = l.recipe.overlapTensor;
+  bool cut = l.recipe.overlapTensor, whole = l.recipe.asyncTensor || cut;
+  size_t first = block.collectives.size();
   if (l.sequenceParallel) {
     collective(name, Pass::Forward, cost::Collective::AllGather, Axis::Tensor, gatherBytes(bytes),
                cut);
     // Backward: the input is gathered again for the weight gradient, beside the input gradient;
-    // the input's gradient is scattered.
-    collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, bytes, true);
-    collective(name, Pass::Backward, cost::Collective::ReduceScatter, Axis::Tensor, bytes, cut);
+    // the input's gradient is scattered, beside the weight gradient if the software can.
+    collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, bytes);
+    collective(name, Pass::Backward, cost::Collective::ReduceScatter, Axis::Tensor, bytes);
   } else {
-    collective(name, Pass::Backward, cost::Collective::AllReduce, Axis::Tensor, bytes, cut);
+    collective(name, Pass::Backward, cost::Collective::AllReduce, Axis::Tensor, bytes);
   }
+  for (size_t i = first; i < block.collectives.size(); ++i)
+    if (BlockCollective &c = block.collectives[i]; c.pass == Pass::Backward)
+      c.whole = whole || c.kind == cost::Collective::AllGather;
 }
 
 void Builder::leaveTensor(const std::string &name) {

@@ -162,6 +162,7 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.overlap-gradients", r.overlapGradients),
       flagField("recipe.overlap-parameters", r.overlapParameters),
       flagField("recipe.overlap-tensor", r.overlapTensor),
+      flagField("recipe.async-tensor", r.asyncTensor),
       flagField("recipe.overlap-experts", r.overlapExperts),
       attentionRate,
       quantize,

@@ -45,7 +45,8 @@ struct BlockCollective {
   cost::Collective kind = cost::Collective::AllReduce;
   Axis axis = Axis::Tensor;
   double bytes = 0;    ///< of the full tensor, as `cost::collectiveSeconds` counts
-  bool beside = false; ///< runs beside the compute of its op and is only partly waited for
+  bool beside = false; ///< cut up, runs beside the compute of its op and is only partly waited for
+  bool whole = false;  ///< runs beside a whole product: gather and input gradient, sum and weight's
   cost::Routing routing; ///< of the tokens whose copies the bytes are
 };
 
