@@ -208,6 +208,7 @@ private:
     bool megatron2022 = has(source, "selective");
     r.fusedAccumulation = stack.flash || megatron2022;
     r.asyncTensor = megatron2022;
+    r.fusedBiasGradient = stack.flash; // Transformer Engine; XLA; autograd of PyTorch does not
     r.fusedLoss = stack.flash; // Megatron of 2021-22: vocab-parallel cross entropy step by step
     r.overlapGradients = stack.overlapGradients;
     r.overlapTensor = stack.overlapTensor;

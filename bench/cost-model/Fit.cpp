@@ -54,30 +54,46 @@ static bool countsForTime(const std::string &key) {
   return key != "allocator-share" && key != "communicator-bytes";
 }
 
+/// Hooke and Jeeves (1961): each constant in turn by a shrinking factor, then the whole move of the
+/// round once more, which follows the valleys that two constants span. Steps that have become too
+/// small to matter begin again at a tenth.
 cost::Calibration fit(const std::vector<Run> &runs, cost::Calibration c, int rounds, bool verbose) {
   std::map<std::string, double> step;
   for (const auto &[key, constant] : c.constants)
     if (constant.free() && countsForTime(key))
       step[key] = 0.25;
   double best = lossOf(runs, c);
+  auto tryIt = [&](const cost::Calibration &next) {
+    double loss = lossOf(runs, next);
+    if (loss >= best - 1e-6)
+      return false;
+    best = loss;
+    c = next;
+    return true;
+  };
   for (int round = 0; round < rounds; ++round) {
+    cost::Calibration before = c;
     for (auto &[key, size] : step) {
-      cost::Constant &constant = c.constants[key];
-      double was = constant.value;
       bool better = false;
-      for (double sign : {1.0, -1.0}) {
-        constant.value = std::clamp(was * (1 + sign * size), constant.least, constant.most);
-        double loss = constant.value == was ? best : lossOf(runs, c);
-        if (loss < best - 1e-6) {
-          best = loss;
-          better = true;
+      for (double factor : {1 + size, 1 / (1 + size)}) {
+        cost::Calibration next = c;
+        cost::Constant &constant = next.constants[key];
+        constant.value = std::clamp(constant.value * factor, constant.least, constant.most);
+        if (constant.value != c(key) && (better = tryIt(next)))
           break;
-        }
       }
-      if (!better) {
-        constant.value = was;
-        size *= 0.5;
+      if (!better)
+        size = size < 0.005 ? 0.1 : size / 2;
+    }
+    for (bool moved = true; moved;) {
+      cost::Calibration next = c;
+      for (const auto &[key, size] : step) {
+        cost::Constant &constant = next.constants[key];
+        constant.value =
+            std::clamp(c(key) * c(key) / before(key), constant.least, constant.most);
       }
+      before = c;
+      moved = tryIt(next);
     }
     if (verbose) {
       std::printf("round %d loss %.4f", round, best);

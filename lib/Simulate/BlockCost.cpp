@@ -221,6 +221,7 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               static_cast<int64_t>(10 * r.rescaleBytes),
                               r.gatherQuantized,
                               r.fusedAccumulation,
+                              r.fusedBiasGradient,
                               r.expertsOnce,
                               r.dispatchQuantized,
                               r.keepActivationQuantized,

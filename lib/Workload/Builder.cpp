@@ -132,6 +132,29 @@ BlockOp &Builder::passes(const std::string &name, double elements, double reads,
   return block.ops.back();
 }
 
+void Builder::backwardPass(const std::string &name, double elements, double reads,
+                           double writes) {
+  BlockOp op;
+  op.name = name;
+  op.forward = pass(0, 0, 0, 0);
+  op.backwardInput.push_back(
+      pass(reads * elements * activation, writes * elements * activation, elements, 1));
+  block.ops.push_back(op);
+}
+
+void Builder::biasGradient(const std::string &name, double rows, double width) {
+  if (!l.recipe.fusedBiasGradient)
+    backwardPass(name + ".bias-gradient", rows * width, 1, 0);
+}
+
+void Builder::residual(const std::string &name, double branches) {
+  double elements = Tn * h;
+  bool dropout = w.dropout;
+  pointwise(name, elements, 1 + branches, 1, dropout ? 3.5 : 2, dropout ? 2 : 1,
+            dropout ? elements : 0, dropout ? 3 : 1);
+  block.ops.back().backwardInput[0].launches += dropout ? 1 : 0;
+}
+
 void Builder::norm(const std::string &name, double rows, double width) {
   // Forward reads and writes; backward reads input and gradient, writes a gradient, and a second
   // kernel sums the parameter gradients.

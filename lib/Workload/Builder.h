@@ -38,6 +38,13 @@ public:
   BlockOp &passes(const std::string &name, double elements, double reads, double writes,
                   double backwardReads, double backwardWrites, double keptBytes, double kernels,
                   double bytesPer);
+  /// A kernel that only backward runs.
+  void backwardPass(const std::string &name, double elements, double reads, double writes);
+  /// The sum of a bias's gradient over the rows, unless the weight gradient's product makes it.
+  void biasGradient(const std::string &name, double rows, double width);
+  /// Where a branch joins the residual stream: dropout and sum. Backward the gradient passes
+  /// through, and the branch's own input gradient is added to it.
+  void residual(const std::string &name, double branches);
   void collective(const std::string &name, Pass pass, cost::Collective kind, Axis axis,
                   double bytes, bool beside = false);
   /// Before a column-split product: sequence shards are gathered, or nothing is done; backward the

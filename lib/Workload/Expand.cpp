@@ -140,6 +140,10 @@ void unfusedCore(const Workload &w, const Layout &l, Builder &b, const Attention
     core(op);
   }
   square("attention.values", a.valueDim, keys);
+  // Heads come out of the batched product side by side and are copied into the rows.
+  BlockOp &rowsOf = b.pointwise("attention.rows", b.T * a.heads * a.valueDim, 1, 1, 0, 0, 0, 1);
+  rowsOf.backwardInput.clear();
+  core(rowsOf);
 }
 
 /// Cheap recompute repeats the op; what it reads is kept or repeated too.
@@ -181,6 +185,9 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
     BlockOp &qkv = b.matmul("attention.qkv", T, n, h, 1, b.Tn * h * e);
     qkv.rebuiltBytes = qkv.savedBytes;
     b.parameters(h * n + (w.qkvBiases ? n : 0));
+    if (w.qkvBiases)
+      b.biasGradient("attention.qkv", T, n);
+    b.backwardPass("attention.qkv.join", T * n, 1, 1); // three gradients into one
     if (w.qkNorm) {
       b.norm("attention.query-key-norm", T * (a.heads + a.keyHeads), a.queryDim);
       b.parameters(a.queryDim); // one for queries, one for keys
@@ -198,13 +205,14 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
   else
     unfusedCore(w, l, b, a, block);
   double out = a.heads * a.valueDim;
+  if (w.outBias)
+    b.biasGradient("attention.out", b.Tn, h);
   b.matmul("attention.out", T, h, out);
   b.parameters(out * h + (w.outBias ? h : 0));
   b.leaveTensor("attention.out");
   if (w.normsPerLayer > 2)
     b.norm("attention.post-norm", b.Tn, h);
-  b.pointwise("attention.residual", b.Tn * h, 2, 1, 1, 1, w.dropout ? b.Tn * h : 0,
-              w.dropout ? 3 : 1);
+  b.residual("attention.residual", 1);
 }
 
 /// Up, activation, down of `m` rows, `batch` experts of width `f`. Returns local weight elements.
@@ -226,13 +234,15 @@ void denseMlp(const Workload &w, const Layout &l, Builder &b) {
   b.norm("mlp.norm", b.Tn, b.h);
   b.enterTensor("mlp.up");
   b.parameters(gatedOrPlain(w, b, "mlp", b.T, f, 1, b.Tn * b.h * b.activation));
-  if (w.biases)
+  if (w.biases) {
     b.parameters(f * (w.gated ? 2 : 1) + b.h);
+    b.biasGradient("mlp.up", b.T, f * (w.gated ? 2 : 1));
+    b.biasGradient("mlp.down", b.Tn, b.h);
+  }
   b.leaveTensor("mlp.down");
   if (w.normsPerLayer > 2)
     b.norm("mlp.post-norm", b.Tn, b.h);
-  b.pointwise("mlp.residual", b.Tn * b.h, 2, 1, 1, 1, w.dropout ? b.Tn * b.h : 0,
-              w.dropout ? 3 : 1);
+  b.residual("mlp.residual", 1);
 }
 
 /// Operators that a framework issues for an op, forward and backward each.
@@ -331,7 +341,7 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
       b.parameters(h);
     b.leaveTensor("shared.down");
   }
-  b.pointwise("mlp.residual", b.Tn * h, w.moe.shared > 0 ? 3 : 2, 1, 1, 1, 0, 1);
+  b.residual("mlp.residual", w.moe.shared > 0 ? 2 : 1);
 }
 
 void embedding(const Workload &w, const Layout &l, Builder &b, BlockWork &block) {

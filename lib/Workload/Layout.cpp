@@ -170,6 +170,7 @@ std::vector<Field> fieldsOf(Layout &l) {
       rescale,
       flagField("recipe.gather-quantized", r.gatherQuantized),
       flagField("recipe.fused-accumulation", r.fusedAccumulation),
+      flagField("recipe.fused-bias-gradient", r.fusedBiasGradient),
       flagField("recipe.reduce-whole", r.reduceWhole),
       flagField("recipe.dispatch-quantized", r.dispatchQuantized),
       flagField("recipe.keep-activation-quantized", r.keepActivationQuantized),

@@ -160,6 +160,25 @@ TEST(StepCost, ChunksOfUnevenStages) {
   EXPECT_EQ(layersOfChunks(builtin("deepseek-v3"), l), expected);
 }
 
+// Two of the four all-reduces of a layer can run beside the products of its weight gradients, which
+// take longer: a tenth of them is left. Where products take no time, all of it is.
+TEST(StepCost, SumsBesideWholeProducts) {
+  cost::Machine machine = machineOf("a100-80gb", 8);
+  cost::Calibration calibration = cost::Calibration::builtin();
+  Workload w = builtin("gpt-3-175b");
+  auto tensor = [&](const char *pins) {
+    BlockCost b = blockCost(machine, w, layoutOf(pins), {BlockPart::Layer}, calibration);
+    return b.forward.tensor + b.backwardInput.tensor + b.backwardWeight.tensor;
+  };
+  double four = tensor("tp=8,sp=off,recipe.cuda-graphs=on");
+  EXPECT_NEAR(tensor("tp=8,sp=off,recipe.cuda-graphs=on,recipe.async-tensor=on") / four, 0.55,
+              1e-9);
+  machine.device.peak[DType::BF16] *= 1e6;
+  machine.device.memoryBandwidth *= 1e6;
+  machine.device.launchSeconds = 0;
+  EXPECT_NEAR(tensor("tp=8,sp=off,recipe.cuda-graphs=on,recipe.async-tensor=on") / four, 1, 1e-3);
+}
+
 TEST(StepCost, ModelFlopUtilisation) {
   Workload w = builtin("gpt-3-175b");
   StepCost s = stepCost(machineOf("a100-80gb", 64), w, layoutOf("tp=8,pp=8,global-batch=64"));

@@ -182,6 +182,29 @@ TEST(Expand, UnfusedAccumulationWritesTheWeightGradientTwice) {
   EXPECT_DOUBLE_EQ(gradientBytes() - fused, 4 * 12 * h * h / 8);
 }
 
+// PyTorch's autograd, GPT with biases and dropout, 16 bits, tokens T, width h: two sums where the
+// residual stream forks (2 reads, 1 write each), the join of query, key and value gradients (3h read
+// and written), and the sums of the biases' gradients (3h + h + 4h + h read).
+TEST(Expand, AutogradsOwnPassesByHand) {
+  Workload w = builtin("gpt-3-175b");
+  Layout l = layoutOf(1, false, false);
+  auto bytes = [&](const std::string &part) {
+    double sum = 0;
+    for (const BlockOp &op : expandBlock(w, l, {BlockPart::Layer}).ops)
+      if (op.name.find(part) != std::string::npos)
+        for (const cost::OpWork &work : op.backwardInput)
+          sum += work.facts.bytesRead + work.facts.bytesWritten;
+    return sum;
+  };
+  double row = 2048.0 * 12288 * 2;
+  EXPECT_DOUBLE_EQ(bytes("qkv.join"), 6 * row);
+  // Dropout: gradient and a mask of one byte in, gradient out.
+  EXPECT_DOUBLE_EQ(bytes("residual"), 2 * (2.5 + 3) * row);
+  EXPECT_DOUBLE_EQ(bytes("bias-gradient"), 0);
+  l.recipe.fusedBiasGradient = false;
+  EXPECT_DOUBLE_EQ(bytes("bias-gradient"), 9 * row);
+}
+
 // All blocks of all ranks together hold the model's parameters and run its FLOP.
 TEST(Expand, RanksSumToTheModel) {
   for (const char *name : {"gpt-3-175b", "llama-3-8b", "bloom-176b", "qwen2.5-7b", "gemma-2-9b",
@@ -244,6 +267,26 @@ TEST(Expand, TensorParallelCollectivesOfALayer) {
   EXPECT_EQ((split[{Pass::Forward, C::ReduceScatter}]), 2);
   EXPECT_EQ((split[{Pass::Backward, C::AllGather}]), 4);
   EXPECT_EQ((split[{Pass::Backward, C::ReduceScatter}]), 2);
+}
+
+// Backward, the saved input is gathered beside the input gradient's products; its gradient is summed
+// beside the weight gradient's only where the software does that.
+TEST(Expand, WhichCollectivesRunBesideWholeProducts) {
+  Workload w = builtin("gpt-3-175b");
+  auto whole = [&](bool sp, bool async) {
+    Layout l = layoutOf(8, sp, true);
+    l.recipe.asyncTensor = async;
+    std::map<cost::Collective, int> n;
+    for (const BlockCollective &c : expandBlock(w, l, {BlockPart::Layer}).collectives)
+      n[c.kind] += c.whole ? 1 : 0;
+    return n;
+  };
+  using C = cost::Collective;
+  EXPECT_EQ(whole(false, false)[C::AllReduce], 0);
+  EXPECT_EQ(whole(false, true)[C::AllReduce], 2); // of four
+  EXPECT_EQ(whole(true, false)[C::AllGather], 2); // of six
+  EXPECT_EQ(whole(true, false)[C::ReduceScatter], 0);
+  EXPECT_EQ(whole(true, true)[C::ReduceScatter], 2); // of four
 }
 
 TEST(Expand, ExpertsSendEveryRoutedTokenOnce) {

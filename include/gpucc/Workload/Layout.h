@@ -65,6 +65,7 @@ struct Recipe {
   double rescaleBytes = 0; ///< moved per result of a backward product whose scales are no tensor's
   bool gatherQuantized = false;  ///< tensor-parallel gathers move fp8
   bool fusedAccumulation = true; ///< a weight gradient is added to the others by its own product
+  bool fusedBiasGradient = true; ///< false: a kernel sums a bias's gradient over the rows
   bool keepQuantized = true;     ///< fp8: backward reads the quantized input, so only that is kept
   bool reduceWhole = false;      ///< ZeRO-1 all-reduces gradients instead of scattering them
   bool expertsOnce = false;      ///< a token goes once to a node, whatever experts it has there
