@@ -218,6 +218,7 @@ private:
     r.reduceWhole = stack.reduceWhole;
     r.bucketBytes = stack.bucketMegabytes * 1e6;
     r.scatterSends = !stack.flash; // Megatron's scatter-gather between stages
+    r.sends = sendsOf(stack.software);
     setPrecision(run, lower(text(first, "precision")));
     // Kernels written for Ampere use Hopper's mma.sync, 0.63 of its wgmma rate (Luo et al. 2024).
     if (has(source, "Mosaic") && run.machine.device.architecture == "hopper")

@@ -6,6 +6,12 @@ namespace gpucc::bench {
 
 using namespace workload;
 
+Sends sendsOf(const std::string &software) {
+  if (has(software, "Megatron-Core") || has(software, "Megatron-Bridge") || software == "NeMo 2024")
+    return Sends::BesideInterleaved;
+  return has(software, "Megatron") || has(software, "DeepSpeed") ? Sends::Waited : Sends::Beside;
+}
+
 void setPrecision(Run &run, const std::string &p) {
   const std::string &source = run.source;
   Recipe &r = run.layout.recipe;

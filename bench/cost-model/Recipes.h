@@ -14,6 +14,8 @@
 
 namespace gpucc::bench {
 
+/// How a software passes stage boundaries on.
+workload::Sends sendsOf(const std::string &software);
 /// `precision` as the row prints it, in lower case.
 void setPrecision(Run &run, const std::string &precision);
 /// `name`: the model, in lower case.

@@ -53,13 +53,15 @@ bool haiLlm(const Layout &l) {
 }
 
 const Stack all[] = {
-    {"any", "whatever the model covers", nullptr},
+    {"any", "whatever the model covers", nullptr, Sends::Beside},
     {"megatron", "Megatron-Core, NeMo, Megatron-Bridge: 1f1b and interleaved, ZeRO-1, FSDP",
-     megatron},
+     megatron, Sends::BesideInterleaved},
     {"megatron-2022", "Megatron-LM of 2021-22: the same without ZeRO, cp and cheap recomputation",
-     megatron2022},
-    {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan},
-    {"hai-llm", "DeepSeek's: 1f1b, zb-h1, DualPipe, ZeRO-1, no whole layers recomputed", haiLlm},
+     megatron2022, Sends::Waited},
+    {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan,
+     Sends::Beside},
+    {"hai-llm", "DeepSeek's: 1f1b, zb-h1, DualPipe, ZeRO-1, no whole layers recomputed", haiLlm,
+     Sends::Beside},
 };
 
 } // namespace

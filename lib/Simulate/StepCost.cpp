@@ -208,9 +208,12 @@ private:
       s.forward += offload / 2;
       s.backwardInput += offload / 2;
     }
+    cost.sendSeconds = sendSeconds();
+    if (l.recipe.sends == Sends::Waited || (l.recipe.sends == Sends::BesideInterleaved &&
+                                            l.schedule != solvers::ScheduleKind::Interleaved))
+      waitForSends(seconds);
     for (size_t c = 0; c < seconds.size(); ++c)
       cost.chunks[c].seconds = seconds[c]; // what the events of the simulator take
-    cost.sendSeconds = sendSeconds();
     solvers::TimingOptions timing;
     timing.send = cost.sendSeconds;
     timing.pairShare = cost.pairShare = pairShare();
@@ -229,6 +232,22 @@ private:
     }
     if (shortM < m)
       continueLine(seconds, timing, t);
+  }
+
+  /// A rank that waits for its sends is busy with them; what it sent is there when it goes on.
+  void waitForSends(std::vector<solvers::StageSeconds> &seconds) {
+    size_t n = l.schedule == solvers::ScheduleKind::DualPipe ? seconds.size() / 2 : seconds.size();
+    for (size_t c = 0; c < seconds.size(); ++c) {
+      size_t at = c % n; // DualPipe has two copies of the model
+      auto crosses = [&](size_t other) {
+        return cost.chunks[c - at + other].rank != cost.chunks[c].rank;
+      };
+      if (at + 1 < n && crosses(at + 1))
+        seconds[c].forward += cost.sendSeconds;
+      if (at > 0 && crosses(at - 1))
+        seconds[c].backwardInput += cost.sendSeconds;
+    }
+    cost.sendSeconds = 0;
   }
 
   /// One round more tells what a further round costs.

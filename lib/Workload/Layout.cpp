@@ -8,11 +8,13 @@ namespace gpucc::workload {
 
 namespace {
 const std::vector<std::string> precisions = {"f32", "tf32", "f16", "bf16", "f8", "f4"};
+const std::vector<std::string> sendings = {"beside", "beside-interleaved", "waited"};
 const std::vector<std::string> recomputes = {"none", "selective", "cheap", "full"};
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 } // namespace
 
 const char *name(Precision precision) { return precisions[static_cast<size_t>(precision)].c_str(); }
+const char *name(Sends sends) { return sendings[static_cast<size_t>(sends)].c_str(); }
 const char *name(Recompute recompute) { return recomputes[static_cast<size_t>(recompute)].c_str(); }
 
 int64_t Layout::microBatches() const {
@@ -174,6 +176,9 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.reduce-whole", r.reduceWhole),
       flagField("recipe.dispatch-quantized", r.dispatchQuantized),
       flagField("recipe.keep-activation-quantized", r.keepActivationQuantized),
+      choiceField(
+          "recipe.sends", sendings, [&r] { return static_cast<int>(r.sends); },
+          [&r](int i) { r.sends = static_cast<Sends>(i); }),
       flagField("recipe.scatter-sends", r.scatterSends),
   };
 }

@@ -179,6 +179,27 @@ TEST(StepCost, SumsBesideWholeProducts) {
   EXPECT_NEAR(tensor("tp=8,sp=off,recipe.cuda-graphs=on,recipe.async-tensor=on") / four, 1, 1e-3);
 }
 
+// While a pipeline is full, one more micro-batch takes the slowest rank its F + B: the last one here,
+// which makes the logits. Where ranks wait for their sends, it also waits for the one it makes, up.
+TEST(StepCost, WaitedSendsLengthenTheFullPipeline) {
+  cost::Machine machine = machineOf("a100-80gb", 64);
+  Workload w = builtin("gpt-3-175b");
+  auto run = [&](const std::string &pins) { return stepCost(machine, w, layoutOf(pins)); };
+  auto another = [&](const std::string &pins) {
+    return run("tp=8,pp=8,global-batch=65," + pins).seconds -
+           run("tp=8,pp=8,global-batch=64," + pins).seconds;
+  };
+  double send = run("tp=8,pp=8,global-batch=64").sendSeconds;
+  ASSERT_GT(send, 1e-4);
+  EXPECT_NEAR(another("recipe.sends=waited") - another("recipe.sends=beside"), send, 1e-6);
+  EXPECT_NEAR(another("recipe.sends=beside-interleaved"), another("recipe.sends=waited"), 1e-9);
+  std::string chunks = "tp=8,pp=8,global-batch=64,schedule=interleaved,virtual-stages=4,";
+  EXPECT_DOUBLE_EQ(run(chunks + "recipe.sends=beside-interleaved").seconds,
+                   run(chunks + "recipe.sends=beside").seconds);
+  EXPECT_GT(run(chunks + "recipe.sends=waited").seconds,
+            run(chunks + "recipe.sends=beside").seconds + 64 * 2 * 3 * send);
+}
+
 TEST(StepCost, ModelFlopUtilisation) {
   Workload w = builtin("gpt-3-175b");
   StepCost s = stepCost(machineOf("a100-80gb", 64), w, layoutOf("tp=8,pp=8,global-batch=64"));

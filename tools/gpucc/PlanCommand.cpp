@@ -66,6 +66,8 @@ std::string describe(Arguments &a, planner::SearchProblem &problem) {
   problem.pinned = a.what.pinned;
   if (stack->accept)
     problem.accept = stack->accept;
+  if (!problem.pinned.count("recipe.sends"))
+    problem.base.recipe.sends = stack->sends;
   if (!problem.pinned.count("global-batch"))
     problem.base.globalBatch = std::max<int64_t>(4 * a.what.gpus, 1);
   if (a.by == "price" && problem.machine.pricePerHourOf(problem.ranks) <= 0)

@@ -38,6 +38,12 @@ enum class Recompute { None, Selective, Cheap, Full };
 const char *name(Precision precision); ///< "f32", "tf32", "f16", "bf16", "f8", "f4"
 const char *name(Recompute recompute); ///< "none", "selective", "cheap", "full"
 
+/// How stage boundaries are sent: beside compute; with the rank waiting until they are gone, as
+/// Megatron-LM's 1F1B does (core/pipeline_parallel/schedules.py, also DeepSpeed); or so except in
+/// interleaved schedules, where Megatron-Core overlaps them (--overlap-p2p-communication).
+enum class Sends { Beside, BesideInterleaved, Waited };
+const char *name(Sends sends); ///< "beside", "beside-interleaved", "waited"
+
 /// What the software stack does; not part of the search.
 struct Recipe {
   Precision precision = Precision::BF16;
@@ -71,6 +77,7 @@ struct Recipe {
   bool expertsOnce = false;      ///< a token goes once to a node, whatever experts it has there
   bool dispatchQuantized = false; ///< fp8 tokens go to their experts; what comes back is 16 bits
   bool keepActivationQuantized = false; ///< the input of an activation function is kept as fp8
+  Sends sends = Sends::Beside;   ///< stage boundaries and compute
   bool scatterSends = false;     ///< a stage boundary is sent in tp pieces also without `sp`
   bool operator==(const Recipe &) const = default;
 };
