@@ -111,7 +111,7 @@ private:
       cost::RankMemory &to = cost.memory[r];
       state(to, parameters[r], groupOf(l, Axis::Gradient).size);
       state(to, experts[r], groupOf(l, Axis::ExpertData).size);
-      to.activations = peakKept(static_cast<int>(r)) - logits[r];
+      to.activations = peakKept(static_cast<int>(r)) + pairKept(static_cast<int>(r)) - logits[r];
       to.logits = 2.5 * logits[r]; // f32 logits are kept; 16-bit ones and their gradient pass by
       to.workspace = work[r];
       // One bucket being filled or scattered, one being gathered.
@@ -172,6 +172,19 @@ private:
         now -= bytes;
     }
     return peak;
+  }
+
+  /// Expert traffic beside another pass needs one more forward chunk before the first backward one
+  /// (Megatron-Core, get_pp_rank_microbatches); DualPipe's schedule has it.
+  double pairKept(int rank) const {
+    bool dual = l.schedule == solvers::ScheduleKind::DualPipe ||
+                l.schedule == solvers::ScheduleKind::DualPipeV;
+    bool more = l.recipe.overlapExperts && l.ep > 1 && m > 1 && canOverlapExperts(l);
+    double most = 0;
+    for (const ChunkCost &chunk : cost.chunks)
+      if (more && !(dual && l.pp > 1) && chunk.rank == rank)
+        most = std::max(most, chunk.keptBytes - chunk.logitBytes);
+    return most;
   }
 
   double closedFormKept(int rank) const {

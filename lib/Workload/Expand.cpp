@@ -255,10 +255,14 @@ void launchesOf(BlockOp &op, double count) {
 /// bias times the row's probability, sum, concatenation of the slices; backward the gradients of
 /// the bias and of the probability are a product and a sum each (core/transformer/moe/experts.py,
 /// _apply_bias). Clamping is three passes before the fused activation (fused_bias_geglu.py).
-void expertBiases(const Workload &w, Builder &b, double rows, double f) {
-  if (w.moe.clamped) // each half is read and written, both are joined
-    again(b.passes("experts.clamp", rows * f, 4, 4, 6, 4, rows * 2 * f * b.activation, 3,
-                   b.activation));
+void expertBiases(const Workload &w, Builder &b, BlockWork &block, double rows, double f) {
+  if (w.moe.clamped) { // each half is read and written, both are joined
+    double kept = rows * 2 * f * b.activation;
+    again(b.passes("experts.clamp", rows * f, 4, 4, 6, 4, kept, 3, b.activation));
+    for (BlockOp &op : block.ops) // clamping again makes the activation's input
+      if (op.name == "experts.activation")
+        op.rebuiltBytes = op.savedBytes;
+  }
   if (w.moe.biases)
     b.passes("experts.bias", rows * b.h, 3, 3, 4, 2, 0, 3, b.activation);
 }
@@ -316,7 +320,7 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
     fuseExperts(block);
   else
     callPerExpert(block, local);
-  expertBiases(w, b, perExpert * local, f);
+  expertBiases(w, b, block, perExpert * local, f);
   if (w.moe.biases)
     block.expertParameters += local * ((w.gated ? 2 : 1) * f + h);
   b.collective("experts.down", Pass::Forward, cost::Collective::ReduceScatter, Axis::ExpertTensor,

@@ -34,7 +34,8 @@ BestOfAll bruteForce(const SearchProblem &p) {
     ++best.all;
     simulate::StepOptions memory;
     memory.memoryOnly = true;
-    if (!simulate::stepCost(cache, p.machine, l, memory).fits)
+    simulate::StepCost cost = simulate::stepCost(cache, p.machine, l, memory);
+    if (cost.fullestMemory().total() > p.memoryShare * cost.memoryLimit)
       continue;
     ++best.fits;
     double seconds = simulate::stepCost(cache, p.machine, l).seconds;

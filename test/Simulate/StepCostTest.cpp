@@ -150,6 +150,25 @@ TEST(StepCost, CallsForExpertsAreHostTime) {
   EXPECT_EQ(host("ep=8,dp=8,recipe.cuda-graphs=on"), 0);
 }
 
+// One forward pass more is in flight where expert traffic runs beside another pass: a second
+// micro-batch without a pipeline, a chunk more under an interleaved one, nothing under DualPipe.
+TEST(StepCost, ExpertTrafficBesideComputeKeepsOneMoreChunk) {
+  cost::Machine machine = machineOf("b300", 64);
+  Workload w = builtin("qwen3-30b-a3b");
+  auto activations = [&](const std::string &pins) {
+    StepCost s = stepCost(machine, w, layoutOf(pins + ",global-batch=512,zero=1"));
+    return s.memory[0].activations;
+  };
+  double one = activations("ep=8,dp=64");
+  EXPECT_NEAR(activations("ep=8,dp=64,recipe.overlap-experts=on") / one, 2, 0.01); // logits apart
+  std::string chunks = "ep=8,dp=16,pp=4,schedule=interleaved,virtual-stages=2";
+  StepCost s = stepCost(machine, w, layoutOf(chunks + ",global-batch=512,zero=1"));
+  EXPECT_NEAR(activations(chunks + ",recipe.overlap-experts=on") - s.memory[0].activations,
+              std::max(s.chunks[0].keptBytes, s.chunks[4].keptBytes), 1);
+  std::string pairs = "ep=8,dp=16,pp=4,schedule=dualpipe";
+  EXPECT_EQ(activations(pairs + ",recipe.overlap-experts=on"), activations(pairs));
+}
+
 // Megatron-Bridge's DeepSeek-V3 on 4 ranks of 4 chunks: sixteen of four layers, of which the last
 // has one and the prediction layer.
 TEST(StepCost, ChunksOfUnevenStages) {

@@ -114,6 +114,12 @@ TEST(Expand, ExpertBiasesAndClampsByHand) {
   EXPECT_DOUBLE_EQ(clamp.second, 20 * rows * static_cast<double>(w.moe.hidden));
   EXPECT_DOUBLE_EQ(bias.first, 12 * rows * static_cast<double>(w.hidden));
   EXPECT_DOUBLE_EQ(bias.second, 12 * rows * static_cast<double>(w.hidden));
+  // Both keep their input; clamping again makes the second one. Norms and the router's input apart.
+  double kept = 2 * rows * 2 * static_cast<double>(w.moe.hidden);
+  BlockWork plain = expandBlock([&] { Workload p = w; p.moe.clamped = false; return p; }(), l,
+                                {BlockPart::Layer, true});
+  EXPECT_DOUBLE_EQ(block.savedBytes(Recompute::None) - plain.savedBytes(Recompute::None), kept);
+  EXPECT_DOUBLE_EQ(block.savedBytes(Recompute::Cheap), plain.savedBytes(Recompute::Cheap));
   BlockWork none = expandBlock(builtin("qwen3-30b-a3b"), l, {BlockPart::Layer, true});
   EXPECT_EQ(bytesOf(none, "experts.clamp").first + bytesOf(none, "experts.bias").first, 0);
 }

@@ -163,7 +163,7 @@ Command tool::addPlan(CLI::App &app) {
   app.add_option("--diff", a->diff, "two layout.yaml: what differs and what that costs")
       ->expected(2);
   app.add_option("--stack", a->stack,
-                 "only what this software runs: any, megatron, megatron-2022, torchtitan")
+                 "only what this software runs: any, megatron, megatron-2022, torchtitan, hai-llm")
       ->capture_default_str();
   app.add_option(
          "--by", a->by,
@@ -172,6 +172,9 @@ Command tool::addPlan(CLI::App &app) {
       ->capture_default_str();
   app.add_option("--budget", a->options.budget, "work after which the search stops with a gap")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--alternatives", a->options.keep, "meshes in the answer, the best included")
+      ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_flag("--quick", a->quick, "a twentieth of the budget, no reasons");
   app.add_flag("--no-reasons", a->noReasons, "leave out why usual layouts were not chosen");

@@ -30,7 +30,8 @@ struct SearchProblem {
   int64_t ranks = 0;            ///< 0: all devices
   workload::Layout base;        ///< pinned values, recipe, global batch
   std::set<std::string> pinned; ///< keys of layout.yaml that `base` fixes
-  double memoryShare = 1;       ///< of the device memory that a layout may fill
+  /// Of the device memory that a layout may fill: predictions of memory are off by some per cent.
+  double memoryShare = 0.95;
   /// Only layouts it accepts; empty: all.
   std::function<bool(const workload::Layout &)> accept;
 
