@@ -27,11 +27,10 @@ MACHINES = [("GB300", "gb300-nvl72"), ("GB200", "gb200-nvl72"), ("B300", "b300")
 # A layout is published for a stack: only what that stack runs (gpucc plan --stack) is compared.
 NAMED = [
     # selective-recomputation paper, Table 3: 175B with TP 8, PP 8 (64 GPUs); more GPUs by data parallelism
-    ("gpt-3-175b", "a100-80gb", 1024, 1536, 2048, (8, 1, 1, 8, 16), "f16,flash-attention=off", "megatron-2022"),
+    ("gpt-3-175b", "a100-80gb", 1024, 1536, 2048, (8, 1, 1, 8, 16), "f16", "megatron-2022"),
     # Llama 3 Herd, Table 4; DeepSeek-V3 report, section 3.2
     ("llama-3-405b", "h100", 16384, 2048, 8192, (8, 1, 1, 16, 128), "bf16,overlap-tensor=on", "any"),
-    ("deepseek-v3", "h800", 2048, 15360, 4096, (1, 1, 64, 16, 128), "f8,overlap-experts=on,experts-once=on,dispatch-quantized=on,keep-activation-quantized=on,optimizer-bytes=8,attention-rate=1.3",
-     "hai-llm"),
+    ("deepseek-v3", "h800", 2048, 15360, 4096, (1, 1, 64, 16, 128), "f8", "hai-llm"),
     # Megatron-LM, megatron/core/transformer/moe/README.md, example script for Mixtral 8x7B (32 GPUs: dp 8): TP 1, PP 4, EP 8
     ("mixtral-8x7b", "h100", 64, 256, 4096, (1, 1, 8, 4, 16), "bf16", "megatron"),
     # NeMo-Framework-Launcher, H100 table, Llama 3 8B on one node: TP 1, CP 2, DP 4; more nodes by data parallelism
@@ -54,7 +53,7 @@ def mixture(model, machine):
     rack, plain = machine.startswith("gb"), (model == "gpt-oss-120b" and machine != "b300") or \
         (model == "qwen3-235b-a22b" and machine in ("h100", "b200"))
     beside = (model == "deepseek-v3" and not rack) or (model == "qwen3-235b-a22b" and machine == "h100")
-    return (",in-place-loss=on,attention-rate=1.3" + ("" if plain else ",experts-once=on") +
+    return (",in-place-loss=on,attention-rate=1.3" + (",experts-once=off" if plain else ",experts-once=on") +
             (",overlap-experts=on" if beside else "") + (",host-share=0.333" if rack else ""))
 
 

@@ -52,16 +52,39 @@ bool haiLlm(const Layout &l) {
          l.recompute != Recompute::Full;
 }
 
+/// Separate kernels for biases' gradients and the loss, scores in memory; backward sums of a tensor
+/// group run beside products, stage boundaries are sent in pieces and waited for.
+void megatron2022Recipe(Recipe &r) {
+  r.flashAttention = r.fusedLoss = r.fusedBiasGradient = false;
+  r.asyncTensor = r.scatterSends = true;
+  r.sends = Sends::Waited;
+}
+
+/// --tp-comm-overlap, --cross-entropy-fusion-impl te, cuDNN's attention, HybridEP's dispatcher.
+void megatronRecipe(Recipe &r) {
+  r.overlapTensor = r.inPlaceLoss = r.expertsOnce = true;
+  r.attentionRate = 1.3;
+  r.sends = Sends::BesideInterleaved;
+}
+
+/// DeepSeek-V3 report, sections 3.2 and 3.3: expert traffic behind the other micro-batch, tokens
+/// sent once to a node and in fp8, inputs of activation functions kept in fp8, 16-bit moments.
+void haiLlmRecipe(Recipe &r) {
+  r.overlapExperts = r.expertsOnce = r.dispatchQuantized = r.keepActivationQuantized = true;
+  r.optimizerBytes = 8;
+  r.attentionRate = 1.3;
+}
+
 const Stack all[] = {
-    {"any", "whatever the model covers", nullptr, Sends::Beside},
+    {"any", "whatever the model covers", nullptr, nullptr},
     {"megatron", "Megatron-Core, NeMo, Megatron-Bridge: 1f1b and interleaved, ZeRO-1, FSDP",
-     megatron, Sends::BesideInterleaved},
+     megatron, megatronRecipe},
     {"megatron-2022", "Megatron-LM of 2021-22: the same without ZeRO, cp and cheap recomputation",
-     megatron2022, Sends::Waited},
+     megatron2022, megatron2022Recipe},
     {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan,
-     Sends::Beside},
+     nullptr},
     {"hai-llm", "DeepSeek's: 1f1b, zb-h1, DualPipe, ZeRO-1, no whole layers recomputed", haiLlm,
-     Sends::Beside},
+     haiLlmRecipe},
 };
 
 } // namespace

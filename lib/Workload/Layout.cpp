@@ -211,8 +211,8 @@ std::string Layout::line() const {
 }
 
 LayoutOrError parseLayout(const std::string &text, const std::string &origin,
-                          std::vector<std::string> *keys) {
-  Layout l;
+                          std::vector<std::string> *keys, const Layout &start) {
+  Layout l = start;
   FieldsResult result = readFields(text, origin, fieldsOf(l));
   if (!result.error.empty())
     return result.error;
@@ -222,12 +222,13 @@ LayoutOrError parseLayout(const std::string &text, const std::string &origin,
   return l;
 }
 
-LayoutOrError loadLayout(const std::string &path, std::vector<std::string> *keys) {
+LayoutOrError loadLayout(const std::string &path, std::vector<std::string> *keys,
+                         const Layout &start) {
   std::string text;
   if (!readFile(path, text))
     return "--layout: found '" + path +
            "', which cannot be read, allowed a layout.yaml; `gpucc plan --export` writes one";
-  return parseLayout(text, path, keys);
+  return parseLayout(text, path, keys, start);
 }
 
 std::string applyPins(const std::string &text, Layout &layout, std::vector<std::string> &keys) {

@@ -59,6 +59,20 @@ def test_exports_for_other_stacks(gpucc):
     assert "tensor_parallel_degree = 2\n" in gpucc.ok("plan", *SIZES, *pins, "--torchtitan", "-")
 
 
+def test_a_stack_brings_its_recipe(gpucc, tmp_path):
+    """Megatron-LM of 2022 wrote scores to memory and waited for its sends; a file or a pin is stronger."""
+    pins = ["--pin", "tp=2,pp=2", "--quick", "--quiet", "--json", "/dev/null", "--export", "-"]
+    out = gpucc.ok("plan", *SIZES, *pins, "--stack", "megatron-2022")
+    assert "flash-attention: false" in out and "sends: waited" in out
+    out = gpucc.ok("plan", *SIZES, *pins, "--stack", "megatron-2022", "--pin", "recipe.sends=beside")
+    assert "flash-attention: false" in out and "sends: beside\n" in out
+    given = tmp_path / "given.yaml"
+    given.write_text("recipe:\n  flash-attention: true\n")
+    out = gpucc.ok("plan", *SIZES, *pins, "--stack", "megatron-2022", "-l", given)
+    assert "flash-attention: true" in out and "sends: waited" in out
+    assert "sends: beside-interleaved" in gpucc.ok("plan", *SIZES, *pins, "--stack", "megatron")
+
+
 @pytest.mark.parametrize("arguments, words", [
     (["simulate", "-w", "llama-9"], ["llama-9", "llama-3-8b"]),
     (["simulate", *SIZES, "--pin", "tp=5"], ["tp: found 5", "nearest that works is tp=4"]),

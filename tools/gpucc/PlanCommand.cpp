@@ -54,11 +54,13 @@ int writeAll(const Arguments &a, const planner::SearchProblem &problem,
 
 /// Empty, or what is wrong.
 std::string describe(Arguments &a, planner::SearchProblem &problem) {
-  if (std::string wrong = a.what.load(); !wrong.empty())
-    return wrong;
   const planner::Stack *stack = planner::findStack(a.stack);
   if (!stack)
     return "--stack: found '" + a.stack + "', allowed one of " + planner::stackNames();
+  if (stack->recipe)
+    stack->recipe(a.what.layout.recipe);
+  if (std::string wrong = a.what.load(); !wrong.empty())
+    return wrong;
   problem.workload = a.what.workload;
   problem.machine = a.what.machine;
   problem.ranks = a.what.gpus;
@@ -66,8 +68,6 @@ std::string describe(Arguments &a, planner::SearchProblem &problem) {
   problem.pinned = a.what.pinned;
   if (stack->accept)
     problem.accept = stack->accept;
-  if (!problem.pinned.count("recipe.sends"))
-    problem.base.recipe.sends = stack->sends;
   if (!problem.pinned.count("global-batch"))
     problem.base.globalBatch = std::max<int64_t>(4 * a.what.gpus, 1);
   if (a.by == "price" && problem.machine.pricePerHourOf(problem.ranks) <= 0)
@@ -163,7 +163,7 @@ Command tool::addPlan(CLI::App &app) {
   app.add_option("--diff", a->diff, "two layout.yaml: what differs and what that costs")
       ->expected(2);
   app.add_option("--stack", a->stack,
-                 "only what this software runs: any, megatron, megatron-2022, torchtitan, hai-llm")
+                 "only what this software runs, as it runs it: " + planner::stackNames())
       ->capture_default_str();
   app.add_option(
          "--by", a->by,

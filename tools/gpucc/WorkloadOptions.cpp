@@ -78,7 +78,7 @@ std::string WorkloadOptions::load() {
     problem = loadMachine(0);
   if (problem.empty() && !layoutFile.empty()) {
     std::vector<std::string> keys;
-    problem = take(loadLayout(layoutFile, &keys), layout);
+    problem = take(loadLayout(layoutFile, &keys, layout), layout);
     pinned.insert(keys.begin(), keys.end());
   }
   if (!problem.empty())

@@ -23,7 +23,7 @@ struct WorkloadOptions {
 
   workload::Workload workload;
   cost::Machine machine;
-  workload::Layout layout;      ///< defaults, then the file, then pins
+  workload::Layout layout;      ///< as it was before `load`, then the file, then pins
   std::set<std::string> pinned; ///< keys that the file or a pin gave
 
   /// `planInstead`: a plan file may take the workload's place.

@@ -78,7 +78,7 @@ struct SearchOptions {
 struct Stack {
   const char *name, *what;
   bool (*accept)(const workload::Layout &);
-  workload::Sends sends; ///< of its recipe, unless the user says otherwise
+  void (*recipe)(workload::Recipe &); ///< what it does, unless the user says otherwise; or null
 };
 const Stack *findStack(const std::string &name); ///< nullptr: unknown
 std::string stackNames();                        ///< "any, megatron, ..."

@@ -123,10 +123,11 @@ cost::RankGroup groupOf(const Layout &layout, Axis axis);
 std::vector<int64_t> layersOfStages(const Workload &workload, const Layout &layout);
 
 using LayoutOrError = std::variant<Layout, std::string>;
-/// `keys`: receives the keys that the text gives.
+/// `keys`: receives the keys that the text gives; the others stay as in `start`.
 LayoutOrError parseLayout(const std::string &text, const std::string &origin,
-                          std::vector<std::string> *keys = nullptr);
-LayoutOrError loadLayout(const std::string &path, std::vector<std::string> *keys = nullptr);
+                          std::vector<std::string> *keys = nullptr, const Layout &start = {});
+LayoutOrError loadLayout(const std::string &path, std::vector<std::string> *keys = nullptr,
+                         const Layout &start = {});
 /// "tp=8,pp=4,micro-batch=1": sets those keys of `layout`; empty when fine. The keys are those of
 /// layout.yaml; a key that `keys` has already is refused.
 std::string applyPins(const std::string &text, Layout &layout, std::vector<std::string> &keys);
