@@ -29,7 +29,7 @@ NAMED = [
     # selective-recomputation paper, Table 3: 175B with TP 8, PP 8 (64 GPUs); more GPUs by data parallelism
     ("gpt-3-175b", "a100-80gb", 1024, 1536, 2048, (8, 1, 1, 8, 16), "f16", "megatron-2022"),
     # Llama 3 Herd, Table 4; DeepSeek-V3 report, section 3.2
-    ("llama-3-405b", "h100", 16384, 2048, 8192, (8, 1, 1, 16, 128), "bf16,overlap-tensor=on", "any"),
+    ("llama-3-405b", "h100", 16384, 2048, 8192, (8, 1, 1, 16, 128), "bf16", "meta-2024"),
     ("deepseek-v3", "h800", 2048, 15360, 4096, (1, 1, 64, 16, 128), "f8", "hai-llm"),
     # Megatron-LM, megatron/core/transformer/moe/README.md, example script for Mixtral 8x7B (32 GPUs: dp 8): TP 1, PP 4, EP 8
     ("mixtral-8x7b", "h100", 64, 256, 4096, (1, 1, 8, 4, 16), "bf16", "megatron"),
@@ -79,7 +79,7 @@ def published(path, source):
         recipe += mixture(model, machine)
         if model in ("gpt-3-175b",) and row["source"].startswith("Megatron-LM SC'21") and pp == 1:
             continue  # the ZeRO-3 rows are there to lose
-        stack = "megatron-2022" if megatron2021 else "any" if "Herd" in row["source"] else "megatron"
+        stack = "megatron-2022" if megatron2021 else "meta-2024" if "Herd" in row["source"] else "megatron"
         key = (model, machine, gpus, batch, sequence, (tp, cp, ep, pp, dp), recipe, stack)
         seen.setdefault(key, row["source"])
     return list(seen.items())

@@ -58,6 +58,12 @@ public:
     guess();
     for (size_t mesh : guessed)
       openMesh(open[mesh]);
+    // Bounds know nothing of bubbles: half of the work goes to what promises most.
+    for (const Guess &guess : promising) {
+      if (guess.seconds >= 1.05 * worstToKeep() || result.work >= budget() / 2)
+        break;
+      openMesh(open[guess.mesh]);
+    }
     for (Open &mesh : open) {
       if (mesh.bound >= worstToKeep() || result.work >= budget())
         break;
@@ -144,6 +150,8 @@ private:
       std::sort(level.guesses.begin(), level.guesses.end(), [](const Guess &a, const Guess &b) {
         return std::pair(a.seconds, a.mesh) < std::pair(b.seconds, b.mesh);
       });
+      if (&level == &levels.front())
+        promising = level.guesses;
       level.guesses.resize(std::min(level.guesses.size(), level.count));
       for (const Guess &guess : level.guesses) {
         guessed.push_back(guess.mesh);
@@ -424,6 +432,7 @@ private:
   bool approximated = false; ///< a long pipeline was timed in part
   double dropped = 1e300;    ///< seconds of the best answer that did not fit after all
   std::vector<size_t> guessed; ///< meshes
+  std::vector<Guess> promising; ///< all guesses for the whole memory, best first
   std::vector<Choice> answers; ///< best first
   StepCost tightest;
   Layout tightestLayout;

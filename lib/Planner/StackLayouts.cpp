@@ -52,6 +52,13 @@ bool haiLlm(const Layout &l) {
          l.recompute != Recompute::Full;
 }
 
+/// Meta's software for Llama 3 (The Llama 3 Herd of Models, section 3.3): interleaved 1F1B, FSDP
+/// that shards optimizer states and gradients and keeps parameters.
+bool meta2024(const Layout &l) {
+  return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage <= 2 &&
+         l.offloadOptimizer == 0 && l.offloadActivations == 0;
+}
+
 /// Separate kernels for biases' gradients and the loss, scores in memory; backward sums of a tensor
 /// group run beside products, stage boundaries are sent in pieces and waited for.
 void megatron2022Recipe(Recipe &r) {
@@ -75,6 +82,13 @@ void haiLlmRecipe(Recipe &r) {
   r.attentionRate = 1.3;
 }
 
+/// Section 3.3.2 of the same: traffic overlapped, asynchronous point-to-point communication.
+void meta2024Recipe(Recipe &r) {
+  r.overlapTensor = true;
+  r.attentionRate = 1.3;
+  r.sends = Sends::BesideInterleaved;
+}
+
 const Stack all[] = {
     {"any", "whatever the model covers", nullptr, nullptr},
     {"megatron", "Megatron-Core, NeMo, Megatron-Bridge: 1f1b and interleaved, ZeRO-1, FSDP",
@@ -85,6 +99,8 @@ const Stack all[] = {
      nullptr},
     {"hai-llm", "DeepSeek's: 1f1b, zb-h1, DualPipe, ZeRO-1, no whole layers recomputed", haiLlm,
      haiLlmRecipe},
+    {"meta-2024", "Meta's of Llama 3: 1f1b and interleaved, FSDP that keeps parameters", meta2024,
+     meta2024Recipe},
 };
 
 } // namespace
