@@ -254,6 +254,10 @@ private:
       l.recompute = Recompute::Full;
       l.recomputeLayers = run.workload.layers / 2;
     }
+    // torch.utils.checkpoint without reentrance ends early since PyTorch 2.1 (pull request 90105):
+    // llm-foundry forbids reentrance and measured its amp_bf16 rows again in October 2023, those in
+    // pure bf16 are older.
+    r.stopsRecomputing = has(source, "Mosaic") && has(lower(text(first, "precision")), "amp");
     // Table 5 compares the two together with neither of them, Table 4 names what each row has.
     if (has(source, "selective"))
       l.sequenceParallel = (has(source, "Table 5") && l.recompute == Recompute::Selective) ||

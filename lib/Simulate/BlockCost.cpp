@@ -4,6 +4,7 @@
 #include "gpucc/Simulate/StepCost.h"
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace gpucc::simulate {
 
@@ -91,6 +92,28 @@ public:
         std::max(0.0, all - parts.attention) + wholeExposed * std::min(all, parts.attention);
   }
 
+  /// The forward pass without the ops from number `end` on and their collectives.
+  double upTo(const BlockWork &work, size_t end) {
+    Parts parts;
+    Host host;
+    std::set<std::string> skipped;
+    for (size_t i = 0; i < work.ops.size(); ++i)
+      if (i < end) {
+        add(parts, work.ops[i].forward);
+        host.add(work.ops[i].forward);
+      } else {
+        skipped.insert(work.ops[i].name);
+      }
+    for (const BlockCollective &c : work.collectives)
+      if (c.pass == Pass::Forward && !skipped.count(c.name)) {
+        add(parts, c);
+        host.launches += 1;
+      }
+    hideContext(parts);
+    addHost(parts, host);
+    return parts.total();
+  }
+
   /// Backward of the tensor group: the input is gathered beside the input gradient's products, its
   /// gradient summed beside the weight gradient's.
   void hideWhole(BlockCost &cost) const {
@@ -168,7 +191,8 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
   price.addHost(cheap, cheapHost);
   cost.again[static_cast<int>(Recompute::Selective)] = core.total();
   cost.again[static_cast<int>(Recompute::Cheap)] = cheap.total();
-  cost.again[static_cast<int>(Recompute::Full)] = cost.forward.total();
+  cost.again[static_cast<int>(Recompute::Full)] =
+      layout.recipe.stopsRecomputing ? price.upTo(work, work.lastRead()) : cost.forward.total();
   for (Recompute mode : {Recompute::None, Recompute::Selective, Recompute::Cheap, Recompute::Full})
     cost.savedBytes[static_cast<int>(mode)] = work.savedBytes(mode);
   cost.parameters = work.parameters;
@@ -213,6 +237,7 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.gradientBytes,
                               r.overlapTensor,
                               r.asyncTensor,
+                              r.stopsRecomputing,
                               r.overlapExperts,
                               static_cast<int64_t>(1000 * r.attentionRate),
                               static_cast<int64_t>(1000 * r.hostShare),

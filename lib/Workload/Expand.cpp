@@ -31,6 +31,13 @@ double BlockWork::savedBytes(Recompute mode) const {
   return sum;
 }
 
+size_t BlockWork::lastRead() const {
+  for (size_t i = ops.size(); i-- > 0;)
+    if (ops[i].savedBytes > 0)
+      return ops[i].forward.kind == cost::OpKind::Matmul ? i : ops.size();
+  return ops.size();
+}
+
 std::vector<BlockKind> blocksOf(const Workload &workload) {
   std::vector<BlockKind> blocks = {{BlockPart::Embedding}};
   for (int64_t i = 0; i < workload.layers + workload.predictAhead; ++i) {

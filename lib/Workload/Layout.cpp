@@ -165,6 +165,7 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.overlap-parameters", r.overlapParameters),
       flagField("recipe.overlap-tensor", r.overlapTensor),
       flagField("recipe.async-tensor", r.asyncTensor),
+      flagField("recipe.stops-recomputing", r.stopsRecomputing),
       flagField("recipe.overlap-experts", r.overlapExperts),
       attentionRate,
       quantize,

@@ -219,6 +219,28 @@ TEST(StepCost, WaitedSendsLengthenTheFullPipeline) {
             run(chunks + "recipe.sends=beside").seconds + 64 * 2 * 3 * send);
 }
 
+// Llama 3 8B: of 2 h (qkv + out + 3 f) products of a layer the last has 2 h f; with its sum over the
+// tensor group it is not run again.
+TEST(StepCost, RecomputationMayStopEarly) {
+  cost::Machine machine = machineOf("h100", 8);
+  machine.device.memoryBandwidth *= 1e6;
+  machine.device.launchSeconds = 0;
+  cost::Calibration calibration = cost::Calibration::builtin();
+  Workload w = builtin("llama-3-8b");
+  auto layer = [&](const char *pins) {
+    return blockCost(machine, w, layoutOf(pins), {BlockPart::Layer}, calibration);
+  };
+  auto full = [](const BlockCost &b) { return b.again[static_cast<int>(Recompute::Full)]; };
+  BlockCost whole = layer("micro-batch=4,recipe.cuda-graphs=on");
+  BlockCost early = layer("micro-batch=4,recipe.cuda-graphs=on,recipe.stops-recomputing=on");
+  EXPECT_DOUBLE_EQ(full(whole), whole.forward.total());
+  double h = 4096, f = 14336, products = 2 * h + 2 * 1024 + 3 * f;
+  EXPECT_NEAR((full(whole) - full(early)) / whole.forward.matmul, f / products, 0.03);
+  double oneSum = layer("tp=8,recipe.cuda-graphs=on").forward.tensor / 4;
+  BlockCost wide = layer("tp=8,recipe.cuda-graphs=on,recipe.stops-recomputing=on");
+  EXPECT_GT(wide.forward.total() - full(wide), oneSum);
+}
+
 TEST(StepCost, ModelFlopUtilisation) {
   Workload w = builtin("gpt-3-175b");
   StepCost s = stepCost(machineOf("a100-80gb", 64), w, layoutOf("tp=8,pp=8,global-batch=64"));

@@ -211,6 +211,17 @@ TEST(Expand, AutogradsOwnPassesByHand) {
   EXPECT_DOUBLE_EQ(bytes("bias-gradient"), 9 * row);
 }
 
+// The result of a block's last product is read by no backward pass; a mask of dropout after it is.
+TEST(Expand, WhatARecomputedPassNeedNotReach) {
+  Layout l = layoutOf(1, true, true);
+  Workload w = builtin("llama-3-8b");
+  BlockWork layer = expandBlock(w, l, {BlockPart::Layer});
+  ASSERT_LT(layer.lastRead(), layer.ops.size());
+  EXPECT_EQ(layer.ops[layer.lastRead()].name, "mlp.down");
+  layer = expandBlock(builtin("gpt-3-175b"), l, {BlockPart::Layer}); // drops out after it
+  EXPECT_EQ(layer.lastRead(), layer.ops.size());
+}
+
 // All blocks of all ranks together hold the model's parameters and run its FLOP.
 TEST(Expand, RanksSumToTheModel) {
   for (const char *name : {"gpt-3-175b", "llama-3-8b", "bloom-176b", "qwen2.5-7b", "gemma-2-9b",

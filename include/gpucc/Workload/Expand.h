@@ -59,6 +59,9 @@ struct BlockWork {
   double expertParameters = 0; ///< local elements of routed experts
   double matrixFlops() const;  ///< forward
   double savedBytes(Recompute mode) const;
+  /// Number of the op that a recomputed forward pass need not reach: the last one that keeps
+  /// something, if that is only its input (a product). Otherwise the number of all ops.
+  size_t lastRead() const;
 };
 
 /// Blocks in the order of the model: embedding, layers, extra prediction layers, head.

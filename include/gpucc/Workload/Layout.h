@@ -63,6 +63,7 @@ struct Recipe {
   bool overlapGradients = true; ///< data-parallel traffic runs beside the backward pass
   bool overlapParameters = true; ///< ... and new parameters are gathered beside the next forward
   bool overlapTensor = false;    ///< tensor-parallel collectives are cut up and run beside matmuls
+  bool stopsRecomputing = false; ///< with what backward reads (PyTorch's early stop), not at the end
   bool asyncTensor = false; ///< backward: an input gradient is summed beside the weight's product
   bool overlapExperts = false;   ///< all-to-alls of one micro-batch run beside another's compute
   double quantizeBytes = 4; ///< moved per element that becomes fp8: cast and transposed copy (4),
