@@ -208,8 +208,9 @@ private:
     bool megatron2022 = has(source, "selective");
     r.fusedAccumulation = stack.flash || megatron2022;
     r.asyncTensor = megatron2022;
-    r.fusedBiasGradient = stack.flash; // Transformer Engine; XLA; autograd of PyTorch does not
-    r.fusedLoss = stack.flash; // Megatron of 2021-22: vocab-parallel cross entropy step by step
+    bool xla = has(source, "Alpa"); // its fusion takes in reductions and casts
+    r.fusedBiasGradient = stack.flash || xla; // Transformer Engine does, autograd of PyTorch not
+    r.fusedLoss = stack.flash || has(source, "Alpa"); // Megatron of 2021-22: vocab-parallel cross entropy step by step
     r.overlapGradients = stack.overlapGradients;
     r.overlapTensor = stack.overlapTensor;
     r.gradientBytes = stack.gradientBytes;

@@ -49,7 +49,9 @@ std::vector<Layout> variants(const Run &run) {
   int64_t perNode = run.machine.devicesPerNode;
   if (run.unstated.layout) {
     layouts.clear();
-    for (int64_t tp = 1; tp <= std::min<int64_t>(8, perNode); tp *= 2)
+    // Without pipelines a group of tensors may cross nodes, because something has to fit.
+    int64_t widest = run.unstated.onlyTensor ? run.gpus : std::min<int64_t>(8, perNode);
+    for (int64_t tp = 1; tp <= widest && run.workload.heads % tp == 0; tp *= 2)
       for (int64_t pp = 1; pp <= 64 && tp * pp <= run.gpus; pp *= 2) {
         bool divides = run.gpus % (tp * pp) == 0 && run.workload.layers % pp == 0;
         if (!divides || (run.unstated.onlyPipeline && (tp > 1 || pp != run.gpus)) ||
@@ -58,6 +60,11 @@ std::vector<Layout> variants(const Run &run) {
         layouts.push_back(run.layout);
         layouts.back().tp = tp, layouts.back().pp = pp;
         layouts.back().dp = run.gpus / tp / pp;
+        for (int zero : {1, 3}) // states or weights are cut along the other axis of the mesh
+          if (run.unstated.onlyTensor) {
+            layouts.push_back(layouts.back());
+            layouts.back().zeroStage = zero;
+          }
       }
   }
   for (Layout l : layouts)
