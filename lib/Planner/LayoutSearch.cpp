@@ -29,7 +29,7 @@ public:
   ChunkCache(BlockCache &cache, const cost::Machine &machine) : cache(cache), machine(machine) {}
   const std::vector<simulate::ChunkCost> &get(const Layout &l) {
     Key key = {static_cast<int64_t>(l.schedule), l.virtualStages, static_cast<int64_t>(l.recompute),
-               l.recomputeLayers, static_cast<int64_t>(l.offloadActivations * 1024)};
+               l.recomputeLayers, static_cast<int64_t>(l.offloadActivations * 1024), l.stageLayers.empty()};
     auto it = known.find(key);
     if (it == known.end())
       it = known.emplace(key, simulate::chunkCosts(cache, machine, l)).first;
@@ -37,7 +37,7 @@ public:
   }
 
 private:
-  using Key = std::array<int64_t, 5>;
+  using Key = std::array<int64_t, 6>;
   BlockCache &cache;
   const cost::Machine &machine;
   std::map<Key, std::vector<simulate::ChunkCost>> known;
@@ -58,9 +58,9 @@ public:
     guess();
     for (size_t mesh : guessed)
       openMesh(open[mesh]);
-    // Bounds know nothing of bubbles: half of the work goes to what promises most.
+    // Bounds know nothing of bubbles: a third of the work goes to what promises most.
     for (const Guess &guess : promising) {
-      if (guess.seconds >= 1.05 * worstToKeep() || result.work >= budget() / 2)
+      if (guess.seconds >= 1.05 * worstToKeep() || result.work >= budget() / 3)
         break;
       openMesh(open[guess.mesh]);
     }
@@ -173,7 +173,7 @@ private:
       if (accepted(l))
         break;
     }
-    balanceStages(cache, problem, l);
+    l = stageChoices(cache, problem, l).front();
     if (!accepted(l))
       return;
     size_t level = 0; // those before it have their guess
@@ -273,13 +273,14 @@ private:
     Choice best;
     best.cost.seconds = 1e300;
     ChunkCache chunks(cache, problem.machine);
-    for (Layout variant : variants(problem, mesh.mesh)) {
+    for (const Layout &variant : variants(problem, mesh.mesh)) {
       if (!accepted(variant))
         continue;
-      balanceStages(cache, problem, variant);
-      double limit = std::min(best.cost.seconds, worstToKeep());
-      if (boundOf(variant, chunks) < limit)
-        tryVariant(variant, limit, chunks, best);
+      for (const Layout &choice : stageChoices(cache, problem, variant)) {
+        double limit = std::min(best.cost.seconds, worstToKeep());
+        if (boundOf(choice, chunks) < limit)
+          tryVariant(choice, limit, chunks, best);
+      }
     }
     if (best.cost.seconds < 1e300)
       keep(std::move(best));

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "LayoutSpace.h"
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace gpucc::planner {
@@ -249,29 +250,45 @@ StageWork stageWork(simulate::BlockCache &cache, const SearchProblem &problem,
         cache.get(simulate::machineOfRank(problem.machine, layout, rank), layout, kind);
     return b.forward.total() + b.backwardInput.total() + b.backwardWeight.total();
   };
+  std::map<BlockKind, double> share; // of the layers
+  double layers = static_cast<double>(blocks.size()) - 2;
+  for (size_t k = 1; k + 1 < blocks.size(); ++k)
+    share[blocks[k]] += 1 / layers;
   StageWork work;
   work.extra.assign(static_cast<size_t>(layout.pp), 0);
   bool mixed = problem.machine.mixed();
-  for (int r = 0; r < layout.pp; ++r)
-    work.perLayer.push_back(mixed || r == 0 ? total(r, blocks[blocks.size() / 2])
-                                            : work.perLayer.front());
+  for (int r = 0; r < layout.pp; ++r) {
+    double mean = 0;
+    if (mixed || r == 0)
+      for (auto [kind, part] : share)
+        mean += part * total(r, kind);
+    work.perLayer.push_back(mixed || r == 0 ? mean : work.perLayer.front());
+  }
   work.extra.front() += total(0, blocks.front());
-  work.extra.back() += total(static_cast<int>(layout.pp) - 1, blocks.back()) *
-                       static_cast<double>(1 + w.predictAhead);
+  // The first layers may be no mixtures: what they differ from the mean.
+  int64_t chunks = solvers::chunksPerRank(layout.schedule, static_cast<int>(layout.virtualStages));
+  int64_t first = std::max<int64_t>(1, static_cast<int64_t>(layers) / (layout.pp * chunks));
+  for (int64_t k = 1; k <= first && share.size() > 1; ++k)
+    work.extra.front() += total(0, blocks[static_cast<size_t>(k)]) - work.perLayer.front();
+  bool folded = layout.schedule == ScheduleKind::ZbV || layout.schedule == ScheduleKind::DualPipeV;
+  double &last = folded ? work.extra.front() : work.extra.back(); // whose are the logits
+  last += total(folded ? 0 : static_cast<int>(layout.pp) - 1, blocks.back()) *
+          static_cast<double>(1 + w.predictAhead);
   return work;
 }
 
 } // namespace
 
-void balanceStages(simulate::BlockCache &cache, const SearchProblem &problem, Layout &layout) {
+std::vector<Layout> stageChoices(simulate::BlockCache &cache, const SearchProblem &problem,
+                                 const Layout &variant) {
   bool mixed = problem.machine.mixed();
-  if (layout.pp == 1 || problem.pinned.count("stage-layers"))
-    return;
+  bool twice = variant.schedule == ScheduleKind::DualPipe; // long and short stages share a rank
+  if (variant.pp == 1 || problem.pinned.count("stage-layers") || (twice && !mixed))
+    return {variant};
   const Workload &w = problem.workload;
-  StageWork work = stageWork(cache, problem, layout);
-  std::vector<int64_t> even = layersOfStages(w, layout);
+  StageWork work = stageWork(cache, problem, variant);
   // Give each layer to the stage that would end first.
-  std::vector<int64_t> stages(static_cast<size_t>(layout.pp), 0);
+  std::vector<int64_t> stages(static_cast<size_t>(variant.pp), 0);
   for (int64_t k = 0; k < w.layers + w.predictAhead; ++k) {
     size_t best = 0;
     double least = 0;
@@ -284,22 +301,24 @@ void balanceStages(simulate::BlockCache &cache, const SearchProblem &problem, La
     }
     ++stages[best];
   }
-  if (!mixed && work.most(stages) > (1 - worthMoving) * work.most(even))
-    return;
-  layout.stageLayers = stages;
-  if (!mixed && problem.accept && !problem.accept(layout))
-    layout.stageLayers.clear();
+  Layout moved = variant;
+  moved.stageLayers = stages;
+  if (mixed)
+    return {moved};
+  bool worth = work.most(stages) <= (1 - worthMoving) * work.most(layersOfStages(w, variant));
+  if (!worth || (problem.accept && !problem.accept(moved)))
+    return {variant};
+  return {moved, variant}; // the stages before the last one keep more, which may not fit
 }
 
 std::vector<Layout> allLayouts(const SearchProblem &problem) {
   simulate::BlockCache cache(problem.workload, cost::Calibration::builtin());
   std::vector<Layout> result;
   for (const Layout &mesh : meshes(problem))
-    for (Layout variant : variants(problem, mesh)) {
-      balanceStages(cache, problem, variant);
-      for (const std::vector<Layout> &chain : recomputations(problem, variant))
-        result.insert(result.end(), chain.begin(), chain.end());
-    }
+    for (const Layout &variant : variants(problem, mesh))
+      for (const Layout &choice : stageChoices(cache, problem, variant))
+        for (const std::vector<Layout> &chain : recomputations(problem, choice))
+          result.insert(result.end(), chain.begin(), chain.end());
   return result;
 }
 

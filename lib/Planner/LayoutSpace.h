@@ -18,10 +18,12 @@ std::vector<workload::Layout> variants(const SearchProblem &problem, const workl
 std::vector<std::vector<workload::Layout>> recomputations(const SearchProblem &problem,
                                                           const workload::Layout &variant);
 
-/// Layers per stage so that the longest stage is short: by the speed of each stage's devices, and
-/// fewer beside heavy logits. Equal stages of equal devices stay where little is to be gained.
-void balanceStages(simulate::BlockCache &cache, const SearchProblem &problem,
-                   workload::Layout &layout);
+/// The variant with layers per stage such that the longest stage is short: by the speed of each
+/// stage's devices, and fewer beside heavy logits. On equal devices that is tried where much is to
+/// be gained, and equal stages as well.
+std::vector<workload::Layout> stageChoices(simulate::BlockCache &cache,
+                                           const SearchProblem &problem,
+                                           const workload::Layout &variant);
 
 } // namespace gpucc::planner
 #endif // GPUCC_LIB_PLANNER_LAYOUTSPACE_H

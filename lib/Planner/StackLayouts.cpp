@@ -59,6 +59,10 @@ bool meta2024(const Layout &l) {
          l.offloadOptimizer == 0 && l.offloadActivations == 0;
 }
 
+/// What public libraries do for experts whatever the stack (DeepEP, DualPipe, Megatron-Core's merged
+/// passes): a token goes once to a node, beside another micro-batch's compute where there is some.
+void anyRecipe(Recipe &r) { r.expertsOnce = r.overlapExperts = true; }
+
 /// Separate kernels for biases' gradients and the loss, scores in memory; backward sums of a tensor
 /// group run beside products, stage boundaries are sent in pieces and waited for.
 void megatron2022Recipe(Recipe &r) {
@@ -90,7 +94,7 @@ void meta2024Recipe(Recipe &r) {
 }
 
 const Stack all[] = {
-    {"any", "whatever the model covers", nullptr, nullptr},
+    {"any", "whatever the model covers", nullptr, anyRecipe},
     {"megatron", "Megatron-Core, NeMo, Megatron-Bridge: 1f1b and interleaved, ZeRO-1, FSDP",
      megatron, megatronRecipe},
     {"megatron-2022", "Megatron-LM of 2021-22: the same without ZeRO, cp and cheap recomputation",

@@ -1,6 +1,7 @@
 // The layout search against brute force, pins, explanations, exports; published layouts.
 #include "gpucc/Planner/LayoutSearch.h"
 #include <gtest/gtest.h>
+#include <numeric>
 
 using namespace gpucc;
 using namespace gpucc::planner;
@@ -128,6 +129,27 @@ TEST(LayoutSearch, StacksLimitTheSpace) {
   Price price = priceOf(p, free.best);
   EXPECT_NEAR(price.step, 64 * 3 * free.best.cost.seconds / 3600, 1e-9);
   EXPECT_NEAR(price.millionTokens, price.step / (128 * 8192) * 1e6, 1e-9);
+}
+
+// Gemma 2 has 256,000 words: on eight stages the last one gets fewer layers; small models with small
+// vocabularies keep equal stages; a stack that runs equal stages only gets those.
+TEST(LayoutSearch, LayersMoveAwayFromHeavyLogits) {
+  SearchOptions options;
+  options.explain = false;
+  SearchProblem p = problemOf("gemma-2-9b", "h100", 8, 512, "pp=8,schedule=1f1b,micro-batch=1");
+  SearchResult r = searchLayouts(p, options);
+  ASSERT_EQ(r.error, "");
+  const std::vector<int64_t> &stages = r.best.layout.stageLayers;
+  ASSERT_EQ(stages.size(), 8u);
+  EXPECT_EQ(std::accumulate(stages.begin(), stages.end(), int64_t(0)), 42);
+  EXPECT_LT(stages.back(), stages[1]);
+  Layout equal = r.best.layout;
+  equal.stageLayers.clear();
+  EXPECT_LT(r.best.cost.seconds, 0.95 * simulate::stepCost(p.machine, p.workload, equal).seconds);
+  p.accept = findStack("megatron-2022")->accept;
+  EXPECT_TRUE(searchLayouts(p, options).best.layout.stageLayers.empty());
+  SearchProblem small = problemOf("llama-2-70b", "h100", 8, 512, "pp=8,schedule=1f1b,micro-batch=1");
+  EXPECT_TRUE(searchLayouts(small, options).best.layout.stageLayers.empty());
 }
 
 TEST(LayoutSearch, WhatCannotBeIsExplained) {
