@@ -186,6 +186,8 @@ private:
       w.heads = 80; // unstated: the head dimension of its neighbours (180) instead of a default
     if (!w.vocab)
       w.vocab = 250000;
+    w.positions = workload::Positions::Alibi;
+    w.embeddingNorm = true;
     int64_t tp = std::max<int64_t>(1, integer("tp"));
     w.vocab = (w.vocab + 128 * tp - 1) / (128 * tp) * (128 * tp); // Megatron pads it
     run.date = found(notes, "note \"([^\"]*)\"");
@@ -203,6 +205,8 @@ private:
     r.flashAttention = stack.flash;
     r.attentionRate = stack.attentionRate;
     r.fusedPointwise = stack.fused;
+    // 384 GPUs hung without CUDA_LAUNCH_BLOCKING=1 (BLOOM's chronicles, "dealing with JZ hanging").
+    r.waitedLaunches = has(source, "BLOOM");
     // Megatron-LM of April 2022, the one with sequence parallelism, fuses the accumulation and sums
     // input gradients beside weight gradients (core/tensor_parallel/layers.py); DeepSpeed's does not.
     bool megatron2022 = has(source, "selective");

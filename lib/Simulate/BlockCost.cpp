@@ -132,7 +132,7 @@ public:
     double device = parts.total();
     double busy = host.launches * layout.recipe.hostShare * calibration("host-seconds") +
                   host.calls * calibration("call-seconds");
-    parts.host += cost::besideHost(device, busy) - device;
+    parts.host += layout.recipe.waitedLaunches ? busy : cost::besideHost(device, busy) - device;
   }
 
 private:
@@ -234,6 +234,7 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.quantizedAttention,
                               r.keepQuantized,
                               r.cudaGraphs,
+                              r.waitedLaunches,
                               r.gradientBytes,
                               r.overlapTensor,
                               r.asyncTensor,

@@ -138,6 +138,12 @@ void unfusedCore(const Workload &w, const Layout &l, Builder &b, const Attention
     op.backwardWeight.clear();
   };
   square("attention.scores", keys, a.queryDim);
+  // The slopes' biases are written out for every score and added by the product (baddbmm).
+  if (w.positions == Positions::Alibi) {
+    BlockOp &biases = b.pointwise("attention.alibi", scores, 1, 1, 0, 0, 0, 1);
+    biases.backwardInput.clear();
+    core(biases);
+  }
   BlockOp &softmax = b.pointwise("attention.softmax", scores, 1, 1, 2, 1, 0, 3);
   softmax.savedBytes = scores * b.activation; // its result, whether scale and mask are fused or not
   core(softmax);

@@ -155,6 +155,7 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.quantized-attention", r.quantizedAttention),
       flagField("recipe.keep-quantized", r.keepQuantized),
       flagField("recipe.cuda-graphs", r.cudaGraphs),
+      flagField("recipe.waited-launches", r.waitedLaunches),
       shareField("recipe.host-share", r.hostShare),
       flagField("recipe.experts-once", r.expertsOnce),
       bucket,

@@ -56,6 +56,7 @@ struct Recipe {
   bool fusedExperts = false; ///< activation and quantization are epilogues of the experts' products
   double bucketBytes = 0; ///< most bytes of one data-parallel collective; 0: a layer or all at once
   double hostShare = 1;   ///< of the operators, what no CUDA Graph launches
+  bool waitedLaunches = false;  ///< the host waits for every kernel (CUDA_LAUNCH_BLOCKING=1)
   bool cudaGraphs = false;      ///< kernels are launched by a graph, not by the host one by one
   int gradientBytes = 4;        ///< of an accumulated and reduced gradient element
   int secondGradientBytes = 0;  ///< of a copy that is kept beside it (16-bit, as autograd makes it)
