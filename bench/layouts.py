@@ -4,7 +4,7 @@
 
 DATA holds published-runs/published_runs.csv. One line per distinct published layout: its place among
 the meshes (tp, cp, ep, pp, dp) of the answer, and how much slower its best variant is predicted than
-the chosen layout. Last lines: share in the top 5, the named rows of the issue.
+the chosen layout. Before them the times of the searches that the issue names, and its rows.
 """
 import argparse
 import csv
@@ -13,6 +13,8 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
+import time
 
 MODELS = [(r"llama.?3.*8b", "llama-3-8b"), (r"llama.?3.*70b", "llama-3-70b"), (r"llama.?3.*405b", "llama-3-405b"),
           (r"llama.?2.*70b", "llama-2-70b"), (r"llama.?2.*13b", "llama-2-13b"), (r"llama.?2.*7b", "llama-2-7b"),
@@ -136,6 +138,26 @@ def show(gpucc, rows, title):
               f"never predicted better than chosen by more than {max(0.0, -100 * least):.1f} %\n")
 
 
+def times(gpucc):
+    """Seconds until the first answer and the last one, and the gap, of the problems that the issue names."""
+    root = pathlib.Path(__file__).resolve().parents[1]
+    builtin = root / "lib" / "CostModel" / "data" / "machines" / "a100-40gb.yaml"
+    with tempfile.TemporaryDirectory() as folder:
+        mixed = pathlib.Path(folder) / "mixed.yaml"
+        mixed.write_text(builtin.read_text() + "nodes: 4\nmore-nodes:\n  - {like: v100, nodes: 4}\n")
+        print(f"planning times\n{'workload':18s} {'machine':12s} {'gpus':>5s} {'batch':>6s}  first, s  last, s  answer")
+        for model, machine, gpus, batch in [row[:4] for row in NAMED] + [("gpt-22b", str(mixed), 64, 256)]:
+            command = [gpucc, "plan", "-w", model, "-m", machine, "-n", str(gpus), "-b", str(batch), "--no-reasons"]
+            began = time.monotonic()
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            last = time.monotonic() - began
+            first = re.search(r"^\s*([\d.]+) s ", done.stderr, re.M)
+            bound = next(line for line in done.stdout.splitlines() if line.startswith("bound"))
+            print(f"{model:18s} {pathlib.Path(machine).stem:12s} {gpus:5d} {batch:6d}  {first[1] if first else '-':>8s}  {last:7.2f}  "
+                  f"{bound[5:].strip()}", flush=True)
+    print()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     root = pathlib.Path(__file__).resolve().parents[1]
@@ -144,6 +166,7 @@ def main():
     parser.add_argument("--source", default="Megatron-Bridge 26.02$|Herd|selective-recompute Table 5|Megatron-Core|Launcher")
     parser.add_argument("--most", type=int, default=1000)
     options = parser.parse_args()
+    times(options.gpucc)
     show(options.gpucc, NAMED, "named rows")
     if not options.data:
         return print("no --data: the published table is skipped")
