@@ -77,7 +77,8 @@ def published(path, source):
             continue
         recipe = "f8" if "8" in precision else "f32" if "fp32" in precision else "f16" if "fp16" in precision else "bf16"
         megatron2021 = re.search("SC'21|selective", row["source"])
-        recipe += ",flash-attention=off,gradient-bytes=2" if megatron2021 else ",overlap-tensor=on,gradient-bytes=2"
+        if "Herd" not in row["source"]:  # which sums gradients in f32 and says nothing of overlapped tensor traffic
+            recipe += ",flash-attention=off,gradient-bytes=2" if megatron2021 else ",overlap-tensor=on,gradient-bytes=2"
         recipe += mixture(model, machine)
         if model in ("gpt-3-175b",) and row["source"].startswith("Megatron-LM SC'21") and pp == 1:
             continue  # the ZeRO-3 rows are there to lose

@@ -86,10 +86,10 @@ void haiLlmRecipe(Recipe &r) {
   r.attentionRate = 1.3;
 }
 
-/// Section 3.3.2 of the same: traffic overlapped, asynchronous point-to-point communication.
+/// The Llama 3 Herd of Models, section 3.3.2: keys and values are gathered before attention, which is
+/// waited for; asynchronous point-to-point communication.
 void meta2024Recipe(Recipe &r) {
-  r.overlapTensor = true;
-  r.attentionRate = 1.3;
+  r.gatherContext = true;
   r.sends = Sends::BesideInterleaved;
 }
 

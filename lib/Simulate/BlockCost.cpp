@@ -86,8 +86,10 @@ public:
   }
 
   /// Ring attention hides what fits behind the core.
-  static void hideContext(Parts &parts) {
+  void hideContext(Parts &parts) const {
     double all = parts.context;
+    if (layout.recipe.gatherContext)
+      return; // gathered before the core begins
     parts.context =
         std::max(0.0, all - parts.attention) + wholeExposed * std::min(all, parts.attention);
   }
@@ -181,8 +183,8 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
     price.add(forward ? cost.forward : cost.backwardInput, c);
     (forward ? forwardHost : inputHost).launches += 1; // the host issues it like an operator
   }
-  Pricing::hideContext(cost.forward);
-  Pricing::hideContext(cost.backwardInput);
+  price.hideContext(cost.forward);
+  price.hideContext(cost.backwardInput);
   price.hideWhole(cost);
   price.addHost(cost.forward, forwardHost);
   price.addHost(cost.backwardInput, inputHost);
@@ -250,6 +252,7 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.fusedBiasGradient,
                               r.expertsOnce,
                               r.dispatchQuantized,
+                              r.gatherContext,
                               r.keepActivationQuantized,
                               canOverlapExperts(layout),
                               static_cast<int64_t>(machine.device.memoryBandwidth),

@@ -72,6 +72,19 @@ struct AttentionSizes {
   }
 };
 
+/// Ring attention (Transformer Engine, AttnFuncWithCPAndKVP2P): every step's result is scaled and
+/// added to the output, backward its gradients to those of queries, keys and values. Where the mask
+/// is causal a step after the first has half of the keys or half of the queries: three quarters of a
+/// result on average.
+void mergeRing(const Layout &l, Builder &b, const AttentionSizes &a) {
+  double steps = 1 + 0.75 * static_cast<double>(l.cp - 1);
+  b.passes("attention.merge", b.T * a.heads * a.valueDim * steps, 2, 1, 0, 0, 0,
+           0, b.activation);
+  double gradients = a.queryWidth + a.keyWidth + a.valueWidth;
+  b.passes("attention.merge-gradients", b.T * gradients * steps, 0, 0, 2, 1, 0, 0,
+           b.activation); // the core's operators issue them
+}
+
 void flashCore(const Workload &w, const Layout &l, Builder &b, const AttentionSizes &a,
                bool windowed, BlockWork &block) {
   double rows = static_cast<double>(w.sequence / l.cp), keys = w.averageKeys(windowed);
@@ -82,8 +95,11 @@ void flashCore(const Workload &w, const Layout &l, Builder &b, const AttentionSi
   f.kind = cost::OpKind::Attention;
   f.headDim = static_cast<int64_t>(a.queryDim);
   f.rateFactor = l.recipe.attentionRate;
-  f.sequence = w.sequence / l.cp; // a ring step brings the keys of one rank
-  f.launches = static_cast<double>(l.cp);
+  f.sequence = w.sequence;
+  if (!l.recipe.gatherContext && l.cp > 1) { // a ring step brings the keys of one rank
+    f.sequence = w.sequence / l.cp * (l.cp + 1) / (2 * l.cp);
+    f.launches = static_cast<double>(l.cp);
+  }
   f.facts.batch = static_cast<int64_t>(static_cast<double>(l.microBatch) * a.heads);
   f.facts.m = static_cast<int64_t>(rows);
   f.facts.n = w.sequence;
@@ -109,11 +125,13 @@ void flashCore(const Workload &w, const Layout &l, Builder &b, const AttentionSi
   back.facts.matrixFlops *= 2.5; // scores again, then four products
   back.facts.bytesRead = in + 2 * out;
   back.facts.bytesWritten = in;
-  back.launches = 3 * static_cast<double>(l.cp);
+  back.launches = 3 * f.launches;
   op.backwardInput.push_back(back);
   op.savedBytes = b.T * a.heads * 4; // the log of each row's sum; q, k, v are kept by their makers
   block.ops.push_back(op);
-  // Ring attention: the other ranks' keys and values pass by; gradients return the same way.
+  if (!l.recipe.gatherContext && l.cp > 1)
+    mergeRing(l, b, a);
+  // The other ranks' keys and values pass by, or are gathered; gradients return the same way.
   double kv = static_cast<double>(l.cp) * b.T * (a.keyWidth + a.valueWidth) * b.activation;
   b.collective("attention.core", Pass::Forward, cost::Collective::AllGather, Axis::Context, kv,
                true);

@@ -176,6 +176,7 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.fused-accumulation", r.fusedAccumulation),
       flagField("recipe.fused-bias-gradient", r.fusedBiasGradient),
       flagField("recipe.reduce-whole", r.reduceWhole),
+      flagField("recipe.gather-context", r.gatherContext),
       flagField("recipe.dispatch-quantized", r.dispatchQuantized),
       flagField("recipe.keep-activation-quantized", r.keepActivationQuantized),
       choiceField(

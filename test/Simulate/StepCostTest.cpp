@@ -169,6 +169,20 @@ TEST(StepCost, ExpertTrafficBesideComputeKeepsOneMoreChunk) {
   EXPECT_EQ(activations(pairs + ",recipe.overlap-experts=on"), activations(pairs));
 }
 
+// Keys and values that are gathered first are waited for in full; a ring hides behind the core.
+TEST(StepCost, GatheredContextIsExposed) {
+  cost::Machine machine = machineOf("h100", 16);
+  Workload w = builtin("llama-3-8b");
+  auto context = [&](const char *pins) {
+    return blockCost(machine, w, layoutOf(pins), {BlockPart::Layer}).forward.context;
+  };
+  double bytes = 4096.0 * 2 * 2 * 1024 / 8 * 2; // of one rank's 4096 tokens, two ranks, 16 bits
+  double all =
+      cost::collectiveSeconds(machine, cost::Collective::AllGather, bytes, {2, 8});
+  EXPECT_NEAR(context("tp=8,cp=2,recipe.gather-context=on"), all, 1e-9);
+  EXPECT_LT(context("tp=8,cp=2"), 0.5 * all);
+}
+
 // Megatron-Bridge's DeepSeek-V3 on 4 ranks of 4 chunks: sixteen of four layers, of which the last
 // has one and the prediction layer.
 TEST(StepCost, ChunksOfUnevenStages) {

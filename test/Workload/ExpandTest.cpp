@@ -391,4 +391,31 @@ TEST(Expand, ExpertTrafficRunsBesideWhatThereIs) {
   EXPECT_TRUE(beside());
 }
 
+// Ring attention of four ranks: 1 + 3 * 3/4 results are added to the output, each read with it and
+// written, backward the same for the gradients of queries, keys and values. Gathered keys need none.
+TEST(Expand, RingAttentionMergesItsSteps) {
+  Workload w = builtin("llama-3-8b");
+  Layout l = layoutOf(1, false, true);
+  l.cp = 4;
+  BlockWork ring = expandBlock(w, l, {BlockPart::Layer});
+  double rows = 8192 / 4, steps = 1 + 3 * 0.75;
+  EXPECT_DOUBLE_EQ(bytesOf(ring, "attention.merge").first, 3 * 2 * rows * 4096 * steps);
+  EXPECT_DOUBLE_EQ(bytesOf(ring, "attention.merge-gradients").second,
+                   3 * 2 * rows * (4096 + 2 * 1024) * steps);
+  auto core = [](const BlockWork &block) {
+    for (const BlockOp &op : block.ops)
+      if (op.name == "attention.core")
+        return op.forward;
+    return cost::OpWork();
+  };
+  EXPECT_EQ(core(ring).launches, 4);
+  EXPECT_EQ(core(ring).sequence, 2048 * 5 / 8); // one whole piece, three of half the size
+  l.recipe.gatherContext = true;
+  BlockWork gathered = expandBlock(w, l, {BlockPart::Layer});
+  EXPECT_EQ(bytesOf(gathered, "attention.merge").first, 0);
+  EXPECT_EQ(core(gathered).launches, 1);
+  EXPECT_EQ(core(gathered).sequence, 8192);
+  EXPECT_DOUBLE_EQ(gathered.matrixFlops(), ring.matrixFlops());
+}
+
 } // namespace

@@ -77,6 +77,7 @@ struct Recipe {
   bool keepQuantized = true;     ///< fp8: backward reads the quantized input, so only that is kept
   bool reduceWhole = false;      ///< ZeRO-1 all-reduces gradients instead of scattering them
   bool expertsOnce = false;      ///< a token goes once to a node, whatever experts it has there
+  bool gatherContext = false; ///< keys and values are gathered before attention, not ring by ring
   bool dispatchQuantized = false; ///< fp8 tokens go to their experts; what comes back is 16 bits
   bool keepActivationQuantized = false; ///< the input of an activation function is kept as fp8
   Sends sends = Sends::Beside;   ///< stage boundaries and compute
