@@ -224,6 +224,7 @@ private:
     r.bucketBytes = stack.bucketMegabytes * 1e6;
     r.scatterSends = !stack.flash; // Megatron's scatter-gather between stages
     r.sends = sendsOf(stack.software);
+    r.contiguousBuckets = r.sends == Sends::BesideInterleaved; // Megatron-Core
     setPrecision(run, lower(text(first, "precision")));
     // Kernels written for Ampere use Hopper's mma.sync, 0.63 of its wgmma rate (Luo et al. 2024).
     if (has(source, "Mosaic") && run.machine.device.architecture == "hopper")

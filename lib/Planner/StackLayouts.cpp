@@ -73,7 +73,7 @@ void megatron2022Recipe(Recipe &r) {
 
 /// --tp-comm-overlap, --cross-entropy-fusion-impl te, cuDNN's attention, HybridEP's dispatcher.
 void megatronRecipe(Recipe &r) {
-  r.overlapTensor = r.inPlaceLoss = r.expertsOnce = true;
+  r.overlapTensor = r.inPlaceLoss = r.expertsOnce = r.contiguousBuckets = true;
   r.attentionRate = 1.3;
   r.sends = Sends::BesideInterleaved;
 }

@@ -409,9 +409,12 @@ private:
       return 0;
     size_t i = static_cast<size_t>(r);
     double wait = 0.5 * (end[i] - busy[i]);
-    double hidden = std::min(overlap() * gradient, lastBackward[i] + wait);
+    double share = l.recipe.contiguousBuckets && l.zeroStage < 3
+                       ? calibration("overlap-contiguous")
+                       : overlap();
+    double hidden = std::min(share * gradient, lastBackward[i] + wait);
     if (l.recipe.overlapParameters)
-      hidden += std::min(overlap() * parameter, firstForward[i]);
+      hidden += std::min(share * parameter, firstForward[i]);
     return hidden;
   }
 

@@ -162,6 +162,7 @@ std::vector<Field> fieldsOf(Layout &l) {
       small("recipe.gradient-bytes", r.gradientBytes, 1, 4, "4"),
       small("recipe.second-gradient-bytes", r.secondGradientBytes, 0, 4, "2"),
       small("recipe.optimizer-bytes", r.optimizerBytes, 0, 16, "12"),
+      flagField("recipe.contiguous-buckets", r.contiguousBuckets),
       flagField("recipe.overlap-gradients", r.overlapGradients),
       flagField("recipe.overlap-parameters", r.overlapParameters),
       flagField("recipe.overlap-tensor", r.overlapTensor),

@@ -255,6 +255,27 @@ TEST(StepCost, RecomputationMayStopEarly) {
   EXPECT_GT(wide.forward.total() - full(wide), oneSum);
 }
 
+// Of one rank's gradients `overlap` of their time is hidden, or `overlap-contiguous` where they lie in
+// buffers that are reduced in place; ZeRO-3 has no such buffers.
+TEST(StepCost, ContiguousBucketsHideMore) {
+  cost::Machine machine = machineOf("h100", 64);
+  cost::Calibration calibration = cost::Calibration::builtin();
+  calibration.constants["overlap"].value = 0.2;
+  calibration.constants["overlap-contiguous"].value = 0.6;
+  Workload w = builtin("llama-3-8b");
+  BlockCache cache(w, calibration);
+  auto tail = [&](const char *pins) {
+    StepCost s = stepCost(cache, machine, layoutOf(pins));
+    return std::pair(s.tails[0].gradientSeconds, s.tails[0].hidden);
+  };
+  const char *plain = "tp=2,dp=32,global-batch=64,micro-batch=2,zero=1";
+  auto [all, hidden] = tail(plain);
+  auto [same, more] = tail((std::string(plain) + ",recipe.contiguous-buckets=on").c_str());
+  EXPECT_DOUBLE_EQ(all, same);
+  EXPECT_NEAR(hidden / all, 0.2, 1e-9);
+  EXPECT_NEAR(more / all, 0.6, 1e-9);
+}
+
 TEST(StepCost, ModelFlopUtilisation) {
   Workload w = builtin("gpt-3-175b");
   StepCost s = stepCost(machineOf("a100-80gb", 64), w, layoutOf("tp=8,pp=8,global-batch=64"));

@@ -61,6 +61,8 @@ struct Recipe {
   int gradientBytes = 4;        ///< of an accumulated and reduced gradient element
   int secondGradientBytes = 0;  ///< of a copy that is kept beside it (16-bit, as autograd makes it)
   int optimizerBytes = 12;      ///< per element: f32 master and two moments
+  bool contiguousBuckets = false; ///< gradients and parameters lie in buffers that collectives use in
+                                  ///< place (Megatron-Core's distributed optimizer)
   bool overlapGradients = true; ///< data-parallel traffic runs beside the backward pass
   bool overlapParameters = true; ///< ... and new parameters are gathered beside the next forward
   bool overlapTensor = false;    ///< tensor-parallel collectives are cut up and run beside matmuls
