@@ -124,8 +124,8 @@ private:
     std::vector<Guess> guesses;
   };
 
-  /// The device's memory and the three largest sizes below it of a ladder that is the same for all
-  /// devices.
+  /// The device's memory and the seven largest sizes below it (down to a quarter) of a ladder that is
+  /// the same for all devices.
   std::vector<Level> memoryLevels() const {
     double least = 1e300;
     for (const cost::NodeGroup &group : problem.machine.groups())
@@ -134,7 +134,10 @@ private:
     double size = 1073741824.0;
     while (size * rung <= 0.97 * problem.memoryShare * least)
       size *= rung;
-    return {{1e300, 8, {}}, {size, 4, {}}, {size / rung, 4, {}}, {size / rung / rung, 4, {}}};
+    std::vector<Level> levels = {{1e300, 8, {}}};
+    for (int below = 0; below < 7; ++below, size /= rung)
+      levels.push_back({size, 4, {}});
+    return levels;
   }
 
   /// Times the layouts that promise the shortest step, each a mesh's usual variant (ZeRO-1, the
