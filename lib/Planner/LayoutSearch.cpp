@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace gpucc::planner {
 
@@ -21,6 +22,7 @@ int64_t actions(const Layout &l) {
   int64_t chunks = solvers::chunksPerRank(l.schedule, static_cast<int>(l.virtualStages));
   return l.pp * chunks * l.microBatches() * 2;
 }
+constexpr double nearTie = 0.01;       ///< share of a step that the model cannot tell apart
 constexpr int64_t smallPipeline = 8192; ///< actions up to which nothing is approximated
 
 /// Chunk costs of one mesh: many variants share them.
@@ -403,8 +405,23 @@ private:
       answers[k].reason = compareChoices(answers[k], result.best, problem);
       result.next.push_back(std::move(answers[k]));
     }
+    orderNearTies();
     if (options.explain)
       judgePopular(problem, cache, result);
+  }
+
+  /// Times within a per cent of each other say nothing: there, those with fewer kinds of parallelism
+  /// come first, then those with smaller micro-batches, which leave more memory.
+  void orderNearTies() {
+    double best = result.best.cost.seconds;
+    auto rank = [best](const Choice &choice) {
+      const Layout &l = choice.layout;
+      int64_t kinds = (l.tp > 1) + (l.cp > 1) + (l.ep > 1) + (l.pp > 1);
+      return std::tuple(std::floor(std::log(choice.cost.seconds / best) / nearTie), kinds,
+                        l.microBatch, choice.cost.seconds);
+    };
+    std::stable_sort(result.next.begin(), result.next.end(),
+                     [&](const Choice &a, const Choice &b) { return rank(a) < rank(b); });
   }
 
   std::string nothingPossible() const {

@@ -1,5 +1,6 @@
 // The layout search against brute force, pins, explanations, exports; published layouts.
 #include "gpucc/Planner/LayoutSearch.h"
+#include <cmath>
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -129,6 +130,33 @@ TEST(LayoutSearch, StacksLimitTheSpace) {
   Price price = priceOf(p, free.best);
   EXPECT_NEAR(price.step, 64 * 3 * free.best.cost.seconds / 3600, 1e-9);
   EXPECT_NEAR(price.millionTokens, price.step / (128 * 8192) * 1e6, 1e-9);
+}
+
+// Alternatives come in steps of a per cent; inside a step with rising numbers of parallelisms, then
+// of micro-batches.
+TEST(LayoutSearch, NearTiesAreOrderedBySimplicity) {
+  SearchOptions options;
+  options.explain = false;
+  options.keep = 30;
+  SearchResult r = searchLayouts(problemOf("mixtral-8x7b", "h100", 64, 256), options);
+  ASSERT_GT(r.next.size(), 20u);
+  auto step = [&](const Choice &c) {
+    return static_cast<int>(std::log(c.cost.seconds / r.best.cost.seconds) * 100);
+  };
+  auto kinds = [](const Layout &l) { return (l.tp > 1) + (l.cp > 1) + (l.ep > 1) + (l.pp > 1); };
+  int ties = 0;
+  for (size_t k = 1; k < r.next.size(); ++k) {
+    const Choice &a = r.next[k - 1], &b = r.next[k];
+    ASSERT_LE(step(a), step(b));
+    if (step(a) < step(b))
+      continue;
+    ++ties;
+    ASSERT_LE(kinds(a.layout), kinds(b.layout)) << a.layout.line() << " / " << b.layout.line();
+    if (kinds(a.layout) == kinds(b.layout)) {
+      EXPECT_LE(a.layout.microBatch, b.layout.microBatch);
+    }
+  }
+  EXPECT_GT(ties, 5);
 }
 
 // Gemma 2 has 256,000 words: on eight stages the last one gets fewer layers; small models with small

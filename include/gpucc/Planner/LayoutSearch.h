@@ -57,7 +57,9 @@ struct SearchResult {
   std::string error; ///< not empty: nothing fits or nothing is possible; says the rule
   bool tooLarge = false; ///< layouts are possible, none fits in memory
   Choice best;
-  std::vector<Choice> next;     ///< best of each other mesh, by time
+  /// Best of each other mesh, by time in steps of one per cent; inside a step those with fewer kinds
+  /// of parallelism first, then with smaller micro-batches.
+  std::vector<Choice> next;
   std::vector<Popular> popular; ///< judged after the search
   double lowerBound = 0;        ///< seconds; equal to the best's when proved
   double gap = 0;               ///< best / lowerBound - 1
