@@ -69,7 +69,7 @@ struct SearchResult {
 };
 
 struct SearchOptions {
-  int64_t budget = 80000000; ///< work: actions of pipelines that are timed, and as many for a bound
+  int64_t budget = 160000000; ///< work: actions of pipelines that are timed, and as many for a bound
   int keep = 12;             ///< meshes in `next`
   bool explain = true;
   /// Called when a better layout is found (anytime answers).
