@@ -30,8 +30,10 @@ class ChunkCache {
 public:
   ChunkCache(BlockCache &cache, const cost::Machine &machine) : cache(cache), machine(machine) {}
   const std::vector<simulate::ChunkCost> &get(const Layout &l) {
-    Key key = {static_cast<int64_t>(l.schedule), l.virtualStages, static_cast<int64_t>(l.recompute),
-               l.recomputeLayers, static_cast<int64_t>(l.offloadActivations * 1024), l.stageLayers.empty()};
+    Key key = {{static_cast<int64_t>(l.schedule), l.virtualStages,
+                static_cast<int64_t>(l.recompute), l.recomputeLayers,
+                static_cast<int64_t>(l.offloadActivations * 1024)},
+               l.stageLayers};
     auto it = known.find(key);
     if (it == known.end())
       it = known.emplace(key, simulate::chunkCosts(cache, machine, l)).first;
@@ -39,7 +41,7 @@ public:
   }
 
 private:
-  using Key = std::array<int64_t, 6>;
+  using Key = std::pair<std::array<int64_t, 5>, std::vector<int64_t>>;
   BlockCache &cache;
   const cost::Machine &machine;
   std::map<Key, std::vector<simulate::ChunkCost>> known;
@@ -410,18 +412,23 @@ private:
       judgePopular(problem, cache, result);
   }
 
-  /// Times within a per cent of each other say nothing: there, those with fewer kinds of parallelism
-  /// come first, then those with smaller micro-batches, which leave more memory.
+  /// Times within a per cent of each other say nothing: of the alternatives within that of the
+  /// fastest one not yet listed, those with fewer kinds of parallelism come first, then those with
+  /// smaller micro-batches, which leave more memory.
   void orderNearTies() {
-    double best = result.best.cost.seconds;
-    auto rank = [best](const Choice &choice) {
+    auto rank = [](const Choice &choice) {
       const Layout &l = choice.layout;
       int64_t kinds = (l.tp > 1) + (l.cp > 1) + (l.ep > 1) + (l.pp > 1);
-      return std::tuple(std::floor(std::log(choice.cost.seconds / best) / nearTie), kinds,
-                        l.microBatch, choice.cost.seconds);
+      return std::tuple(kinds, l.microBatch, choice.cost.seconds);
     };
-    std::stable_sort(result.next.begin(), result.next.end(),
-                     [&](const Choice &a, const Choice &b) { return rank(a) < rank(b); });
+    for (auto first = result.next.begin(); first != result.next.end();) {
+      double most = first->cost.seconds * (1 + nearTie);
+      auto last = std::find_if(first, result.next.end(),
+                               [most](const Choice &c) { return c.cost.seconds > most; });
+      std::stable_sort(first, last,
+                       [&](const Choice &a, const Choice &b) { return rank(a) < rank(b); });
+      first = last;
+    }
   }
 
   std::string nothingPossible() const {

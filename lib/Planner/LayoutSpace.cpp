@@ -233,6 +233,18 @@ namespace {
 /// What one micro-batch costs each stage: a layer, and what it has besides layers.
 struct StageWork {
   std::vector<double> perLayer, extra;
+  /// Stages of at most that work, the later ones filled first; empty: there are none.
+  std::vector<int64_t> fromBehind(double most, int64_t layers) const {
+    std::vector<int64_t> stages(extra.size(), 0);
+    for (size_t r = extra.size() - 1; r > 0; --r) {
+      int64_t room = static_cast<int64_t>((most - extra[r]) / perLayer[r] + 1e-9);
+      stages[r] = std::clamp<int64_t>(room, 0, layers - static_cast<int64_t>(r));
+      layers -= stages[r];
+    }
+    stages[0] = layers;
+    bool fits = extra[0] + perLayer[0] * static_cast<double>(layers) <= most * (1 + 1e-9);
+    return fits ? stages : std::vector<int64_t>();
+  }
   double most(const std::vector<int64_t> &layers) const {
     double most = 0;
     for (size_t r = 0; r < layers.size(); ++r)
@@ -305,10 +317,16 @@ std::vector<Layout> stageChoices(simulate::BlockCache &cache, const SearchProble
   moved.stageLayers = stages;
   if (mixed)
     return {moved};
-  bool worth = work.most(stages) <= (1 - worthMoving) * work.most(layersOfStages(w, variant));
-  if (!worth || (problem.accept && !problem.accept(moved)))
+  double most = work.most(stages), worth = (1 - worthMoving) * work.most(layersOfStages(w, variant));
+  if (most > worth || (problem.accept && !problem.accept(moved)))
     return {variant};
-  return {moved, variant}; // the stages before the last one keep more, which may not fit
+  // Earlier stages keep more, which may not fit: a layer more than the least leaves the first one
+  // few of them, and equal stages are tried as well.
+  Layout late = variant;
+  late.stageLayers = work.fromBehind(most + work.perLayer.front(), w.layers + w.predictAhead);
+  if (!late.stageLayers.empty() && work.most(late.stageLayers) <= worth && late != moved)
+    return {moved, late, variant};
+  return {moved, variant};
 }
 
 std::vector<Layout> allLayouts(const SearchProblem &problem) {

@@ -57,8 +57,8 @@ struct SearchResult {
   std::string error; ///< not empty: nothing fits or nothing is possible; says the rule
   bool tooLarge = false; ///< layouts are possible, none fits in memory
   Choice best;
-  /// Best of each other mesh, by time in steps of one per cent; inside a step those with fewer kinds
-  /// of parallelism first, then with smaller micro-batches.
+  /// Best of each other mesh, by time; of those within a per cent of the fastest not yet listed, the
+  /// ones with fewer kinds of parallelism first, then with smaller micro-batches.
   std::vector<Choice> next;
   std::vector<Popular> popular; ///< judged after the search
   double lowerBound = 0;        ///< seconds; equal to the best's when proved
