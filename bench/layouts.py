@@ -55,7 +55,7 @@ def mixture(model, machine):
     rack, plain = machine.startswith("gb"), (model == "gpt-oss-120b" and machine != "b300") or \
         (model == "qwen3-235b-a22b" and machine in ("h100", "b200"))
     beside = (model == "deepseek-v3" and not rack) or (model == "qwen3-235b-a22b" and machine == "h100")
-    return (",in-place-loss=on,attention-rate=1.3" + (",experts-once=off" if plain else ",experts-once=on") +
+    return (",in-place-loss=on" + (",experts-once=off" if plain else ",experts-once=on") +
             (",overlap-experts=on" if beside else "") + (",host-share=0.333" if rack else ""))
 
 

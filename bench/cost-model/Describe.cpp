@@ -203,7 +203,10 @@ private:
     Layout &l = run.layout;
     Recipe &r = l.recipe;
     r.flashAttention = stack.flash;
-    r.attentionRate = stack.attentionRate;
+    // FlashAttention 3 and cuDNN on Hopper: 1.5 to 2.0 times FlashAttention 2 forward, 1.5 to 1.75
+    // backward (arXiv 2407.08608).
+    bool newest = stack.attentionRate > 1, hopper = run.machine.device.architecture == "hopper";
+    r.attentionRate = newest && hopper ? 1.6 : stack.attentionRate;
     r.fusedPointwise = stack.fused;
     // 384 GPUs hung without CUDA_LAUNCH_BLOCKING=1 (BLOOM's chronicles, "dealing with JZ hanging").
     r.waitedLaunches = has(source, "BLOOM");

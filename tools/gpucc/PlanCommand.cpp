@@ -57,8 +57,10 @@ std::string describe(Arguments &a, planner::SearchProblem &problem) {
   const planner::Stack *stack = planner::findStack(a.stack);
   if (!stack)
     return "--stack: found '" + a.stack + "', allowed one of " + planner::stackNames();
+  if (std::string wrong = a.what.loadMachine(0); !wrong.empty())
+    return wrong;
   if (stack->recipe)
-    stack->recipe(a.what.layout.recipe);
+    stack->recipe(a.what.layout.recipe, a.what.machine);
   if (std::string wrong = a.what.load(); !wrong.empty())
     return wrong;
   problem.workload = a.what.workload;

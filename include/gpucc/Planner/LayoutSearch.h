@@ -80,7 +80,8 @@ struct SearchOptions {
 struct Stack {
   const char *name, *what;
   bool (*accept)(const workload::Layout &);
-  void (*recipe)(workload::Recipe &); ///< what it does, unless the user says otherwise; or null
+  /// What it does on that machine, unless the user says otherwise; or null.
+  void (*recipe)(workload::Recipe &, const cost::Machine &);
 };
 const Stack *findStack(const std::string &name); ///< nullptr: unknown
 std::string stackNames();                        ///< "any, megatron, ..."
