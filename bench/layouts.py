@@ -1,6 +1,6 @@
 """Is the layout that vendors and papers published among the first that `gpucc plan` names?
 
-    python bench/layouts.py --data DATA [--gpucc build/bin/gpucc] [--most N] [--source REGEX]
+    python bench/layouts.py --data DATA [--gpucc build/bin/gpucc] [--most N] [--source REGEX] [--newest]
 
 DATA holds published-runs/published_runs.csv. One line per distinct published layout: its place among
 the meshes (tp, cp, ep, pp, dp) of the answer, and how much slower its best variant is predicted than
@@ -59,8 +59,25 @@ def mixture(model, machine):
             (",overlap-experts=on" if beside else "") + (",host-share=0.333" if rack else ""))
 
 
+def release(source):
+    """Megatron-Bridge 26.02.01: (26, 2, 1)."""
+    found = re.search(r"Bridge ([\d.]+)$", source)
+    return tuple(int(part) for part in found[1].split(".")) if found else ()
+
+
+def newest(rows):
+    """Of the layouts that the releases of one software give for the same model, machine, GPUs, batch, sequence and
+    precision, those of the newest: its authors have replaced the others."""
+    last = {}
+    for key, source in rows:
+        case = key[:5] + (key[6].split(",")[0], bool(release(source)))
+        last[case] = max(last.get(case, ()), release(source))
+    return [(key, source) for key, source in rows
+            if release(source) == last[key[:5] + (key[6].split(",")[0], bool(release(source)))]]
+
+
 def published(path, source):
-    """Distinct (workload, machine, gpus, batch, sequence, mesh, recipe, stack)."""
+    """Distinct (workload, machine, gpus, batch, sequence, mesh, recipe, stack), each with the newest source."""
     seen = {}
     for row in csv.DictReader(open(path)):
         if not re.search(source, row["source"]) or "LoRA" in row["model"] or "truncated" in row["model"]:
@@ -84,7 +101,7 @@ def published(path, source):
             continue  # the ZeRO-3 rows are there to lose
         stack = "megatron-2022" if megatron2021 else "meta-2024" if "Herd" in row["source"] else "megatron"
         key = (model, machine, gpus, batch, sequence, (tp, cp, ep, pp, dp), recipe, stack)
-        seen.setdefault(key, row["source"])
+        seen[key] = max(seen.get(key, row["source"]), row["source"], key=release)
     return list(seen.items())
 
 
@@ -165,6 +182,7 @@ def main():
     parser.add_argument("--gpucc", default=str(root / "build" / "bin" / "gpucc"))
     parser.add_argument("--data")
     parser.add_argument("--source", default="Megatron-Bridge 26.02$|Herd|selective-recompute Table 5|Megatron-Core|Launcher")
+    parser.add_argument("--newest", action="store_true", help="of several releases only the newest one's layouts")
     parser.add_argument("--most", type=int, default=1000)
     options = parser.parse_args()
     times(options.gpucc)
@@ -174,7 +192,8 @@ def main():
     path = pathlib.Path(options.data) / "published-runs" / "published_runs.csv"
     if not path.exists():
         return print(f"{path} is not there: the published table is skipped")
-    rows = [key for key, _ in published(path, options.source)]
+    rows = published(path, options.source)
+    rows = [key for key, _ in (newest(rows) if options.newest else rows)]
     show(options.gpucc, rows[:options.most], "published rows")
 
 

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace gpucc::planner {
 
@@ -22,7 +21,6 @@ int64_t actions(const Layout &l) {
   int64_t chunks = solvers::chunksPerRank(l.schedule, static_cast<int>(l.virtualStages));
   return l.pp * chunks * l.microBatches() * 2;
 }
-constexpr double nearTie = 0.01;       ///< share of a step that the model cannot tell apart
 constexpr int64_t smallPipeline = 8192; ///< actions up to which nothing is approximated
 
 /// Chunk costs of one mesh: many variants share them.
@@ -407,28 +405,9 @@ private:
       answers[k].reason = compareChoices(answers[k], result.best, problem);
       result.next.push_back(std::move(answers[k]));
     }
-    orderNearTies();
+    orderNearTies(result.next);
     if (options.explain)
       judgePopular(problem, cache, result);
-  }
-
-  /// Times within a per cent of each other say nothing: of the alternatives within that of the
-  /// fastest one not yet listed, those with fewer kinds of parallelism come first, then those with
-  /// smaller micro-batches, which leave more memory.
-  void orderNearTies() {
-    auto rank = [](const Choice &choice) {
-      const Layout &l = choice.layout;
-      int64_t kinds = (l.tp > 1) + (l.cp > 1) + (l.ep > 1) + (l.pp > 1);
-      return std::tuple(kinds, l.microBatch, choice.cost.seconds);
-    };
-    for (auto first = result.next.begin(); first != result.next.end();) {
-      double most = first->cost.seconds * (1 + nearTie);
-      auto last = std::find_if(first, result.next.end(),
-                               [most](const Choice &c) { return c.cost.seconds > most; });
-      std::stable_sort(first, last,
-                       [&](const Choice &a, const Choice &b) { return rank(a) < rank(b); });
-      first = last;
-    }
   }
 
   std::string nothingPossible() const {

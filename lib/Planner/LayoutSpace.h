@@ -25,5 +25,8 @@ std::vector<workload::Layout> stageChoices(simulate::BlockCache &cache,
                                            const SearchProblem &problem,
                                            const workload::Layout &variant);
 
+/// Alternatives in the order of their times, near ties in that of their simplicity.
+void orderNearTies(std::vector<Choice> &choices);
+
 } // namespace gpucc::planner
 #endif // GPUCC_LIB_PLANNER_LAYOUTSPACE_H
