@@ -274,9 +274,9 @@ private:
                            has(notes, "sequence_parallel=True");
     if (has(notes, "async TP"))
       r.overlapTensor = true;
-    // DeepEP and HybridEP send a token once to a node; CUDA Graphs hold attention and router of
-    // mixtures on GB200 and GB300 (Megatron-Bridge performance guide), not the experts.
-    r.expertsOnce = run.mixture && !has(source, "AutoModel");
+    // DeepEP and HybridEP send a token once to a node (AutoModel's rows name DeepEP); CUDA Graphs
+    // hold attention and router of mixtures on GB200 and GB300 (Megatron-Bridge performance guide).
+    r.expertsOnce = run.mixture && (!has(source, "AutoModel") || has(notes, "DeepEP"));
     r.gatherContext = has(source, "Herd"); // its section 3.3.2, exposed
     r.overlapExperts = has(source, "DeepSeek-V3");
     if (has(source, "DeepSeek-V3")) { // its section 3.2.3: norms, up-projections, SwiGLU run again
