@@ -132,7 +132,6 @@ static cost::Calibration prior(cost::Calibration c) {
                                                     {"memory-efficiency", 0.69},
                                                     {"host-seconds", 50e-6},
                                                     {"overlap", 0.5},
-                                                    {"overlap-contiguous", 0.5},
                                                     {"ragged-64", 0.75}};
   for (auto [key, value] : values)
     if (cost::Constant &constant = c.constants[key]; constant.free())

@@ -41,6 +41,18 @@ void setPrecision(Run &run, const std::string &p) {
     r.optimizerBytes = 16; // DeepSpeed's ZeRO-1 also keeps an f32 gradient of its partition
 }
 
+/// The same recipes for Llama (perf_recipes/llama): nothing is recomputed, but some layers of 8B in
+/// fp8 on H100 (where memory is short they move activations to the host); whole steps of 8B are
+/// graphs on Blackwell; NVFP4 does not overlap its tensor traffic.
+static void setBridgeLlama(Run &run, const std::string &name) {
+  Recipe &r = run.layout.recipe;
+  bool small = has(name, "8b"), blackwell = run.machine.device.architecture == "blackwell";
+  run.layout.recompute = Recompute::None;
+  run.unstated.recompute = small && run.machine.name == "h100";
+  r.cudaGraphs = small && blackwell && r.precision != Precision::F4;
+  r.overlapTensor = r.precision != Precision::F4;
+}
+
 /// What Megatron-Bridge's recipes (src/megatron/bridge/perf_recipes) set: Transformer Engine's
 /// loss; expert traffic beside compute for latent attention outside racks and Qwen3 235B on H100;
 /// CUDA Graphs of attention and router on racks. Those of 26.06 for MXFP8 mixtures on racks:
@@ -52,6 +64,8 @@ void setBridge(Run &run, const std::string &name, const std::string &precision) 
   bool rack = has(run.machine.name, "nvl72"), latent = run.workload.isLatent();
   bool oss = run.workload.moe.biases;
   r.inPlaceLoss = true;
+  if (has(name, "llama"))
+    setBridgeLlama(run, name);
   // NCCL's all-to-all sends every copy; the others use HybridEP or DeepEP.
   bool plain =
       (oss && run.machine.name != "b300") ||
