@@ -46,7 +46,7 @@ static const Stack stacks[] = {
      false, false, false, true, false, 0},
     {"AutoModel", "AutoModel", "NeMo AutoModel", true, 1, true, true, false, 2, 3, 0,
      Recompute::None, false, false, false, true, false, 0},
-    {"async-TP", "torchtitan", "torchtitan", true, 1, true, true, true, 4, 3, 0, Recompute::Full,
+    {"async-TP", "torchtitan", "torchtitan", true, 1, true, true, false, 4, 3, 0, Recompute::Full,
      true, false, false, true, false, 0},
     {"torchtitan", "torchtitan", "torchtitan", true, 1, true, true, false, 4, 3, 0,
      Recompute::Selective, true, false, false, true, false, 0},
