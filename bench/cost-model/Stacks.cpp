@@ -5,7 +5,7 @@
 // Buckets: InternEvo reduces and broadcasts tensor by tensor; DeepSpeed's defaults are 5e8 elements
 // for ZeRO-1 and 5e7 for what ZeRO-3 fetches ahead.
 // NeMo: the H100 scripts of NeMo-Framework-Launcher (examples/training/*/h100) set
-// optim.grad_sync_dtype=bf16.
+// optim.grad_sync_dtype=bf16; its configurations leave activations_checkpoint_granularity at null.
 // Networks: Selene 200 Gb/s per GPU; Jean Zay 4 x 100 Gb/s Omni-Path per 8 GPUs; vTrain 4 x 200
 // Gb/s per 8; p3.16xlarge 25 Gb/s per 8; g4dn.12xlarge 50 Gb/s per 4; InternEvo 4 x 100 Gb/s per 8.
 //
@@ -41,7 +41,7 @@ static const Stack stacks[] = {
     {"DeepSeek-V3", "ModelZoo", "HAI-LLM", true, 1.3, true, true, false, 4, 1, 0, Recompute::None,
      true, false, false, true, false, 0},
     {"NeMo-Framework", "NeMo", "NeMo 2024", true, 1, true, true, true, 2, 1, 0, Recompute::None,
-     false, false, false, true, false, 0},
+     true, false, false, true, false, 0},
     {"long-sequence", "NeMo", "NeMo 2024", true, 1, true, true, true, 4, 1, 0, Recompute::None,
      false, false, false, true, false, 0},
     {"AutoModel", "AutoModel", "NeMo AutoModel", true, 1, true, true, false, 2, 3, 0,
