@@ -63,6 +63,10 @@ std::string Workload::check() const {
   else if (hasExperts() && moe.topGroups > moe.groups)
     out << "moe.top-groups: found " << moe.topGroups << ", allowed 1 to " << moe.groups
         << " (moe.groups); a token's experts are in that many groups";
+  else if (hasExperts() && moe.topK > moe.topGroups * (moe.count / moe.groups))
+    out << "moe.top-groups: found " << moe.topGroups << " of " << moe.count / moe.groups
+        << " experts each, allowed enough for moe.top-k = " << moe.topK
+        << "; all experts of a token are in these groups";
   else if (hasExperts() && moe.hidden < 1)
     out << "moe.hidden: found " << moe.hidden << ", allowed 1 or more; the width of one expert";
   else if (hasExperts() && moe.denseLayers >= layers)

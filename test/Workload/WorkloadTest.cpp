@@ -111,6 +111,9 @@ TEST(Workload, MistakesAreNamedWithTheirLine) {
             std::string::npos);
   EXPECT_NE(mistake(experts + "groups: 2, top-groups: 3}\n").find("moe.top-groups: found 3, allowed 1 to 2"),
             std::string::npos);
+  EXPECT_NE(mistake(experts + "groups: 4}\n").find("moe.top-groups: found 1 of 1 experts each, "
+                                                   "allowed enough for moe.top-k = 2"),
+            std::string::npos);
   EXPECT_NE(mistake("name: x\n").find("layers: found nothing"), std::string::npos);
   EXPECT_NE(mistake(head + "attention: [1, 2]\n").find("allowed a mapping"), std::string::npos);
   EXPECT_NE(mistake("- a\n- b\n").find("w.yaml:1: found no mapping"), std::string::npos);
