@@ -14,6 +14,8 @@ namespace {
 
 /// Host memory over PCIe: what offloaded state crosses, bytes per second and direction.
 constexpr double hostLinkBandwidth = 20e9;
+/// Of a send beside compute, what the rank waits for: as of whole collectives beside products.
+constexpr double sendExposed = 0.1;
 
 class Step {
 public:
@@ -222,9 +224,10 @@ private:
       s.backwardInput += offload / 2;
     }
     cost.sendSeconds = sendSeconds();
-    if (l.recipe.sends == Sends::Waited || (l.recipe.sends == Sends::BesideInterleaved &&
-                                            l.schedule != solvers::ScheduleKind::Interleaved))
-      waitForSends(seconds);
+    bool waited = l.recipe.sends == Sends::Waited ||
+                  (l.recipe.sends == Sends::BesideInterleaved &&
+                   l.schedule != solvers::ScheduleKind::Interleaved);
+    waitForSends(seconds, waited ? 1 : sendExposed);
     for (size_t c = 0; c < seconds.size(); ++c)
       cost.chunks[c].seconds = seconds[c]; // what the events of the simulator take
     solvers::TimingOptions timing;
@@ -247,20 +250,30 @@ private:
       continueLine(seconds, timing, t);
   }
 
-  /// A rank that waits for its sends is busy with them; what it sent is there when it goes on.
-  void waitForSends(std::vector<solvers::StageSeconds> &seconds) {
+  /// A rank that waits for its sends is busy with them; what it sent is there when it goes on. Of
+  /// those beside compute it waits for as much as of all traffic beside products.
+  void waitForSends(std::vector<solvers::StageSeconds> &seconds, double share) {
+    double waited = share * cost.sendSeconds, runs = static_cast<double>(m);
+    if (l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1)
+      runs /= 2; // each of the two copies sees half of the micro-batches
+    sendBusy.assign(static_cast<size_t>(l.pp), 0);
     size_t n = l.schedule == solvers::ScheduleKind::DualPipe ? seconds.size() / 2 : seconds.size();
     for (size_t c = 0; c < seconds.size(); ++c) {
       size_t at = c % n; // DualPipe has two copies of the model
       auto crosses = [&](size_t other) {
         return cost.chunks[c - at + other].rank != cost.chunks[c].rank;
       };
-      if (at + 1 < n && crosses(at + 1))
-        seconds[c].forward += cost.sendSeconds;
-      if (at > 0 && crosses(at - 1))
-        seconds[c].backwardInput += cost.sendSeconds;
+      double &busy = sendBusy[static_cast<size_t>(cost.chunks[c].rank)];
+      if (at + 1 < n && crosses(at + 1)) {
+        seconds[c].forward += waited;
+        busy += runs * waited;
+      }
+      if (at > 0 && crosses(at - 1)) {
+        seconds[c].backwardInput += waited;
+        busy += runs * waited;
+      }
     }
-    cost.sendSeconds = 0;
+    cost.sendSeconds -= waited;
   }
 
   /// One round more tells what a further round costs.
@@ -461,7 +474,8 @@ private:
     cost.gradientSeconds = tail.gradientSeconds;
     cost.gradientExposed = tail.gradientSeconds - tail.hidden;
     cost.updateSeconds = tail.updateSeconds;
-    cost.bubbleSeconds = cost.seconds - cost.workSeconds[r];
+    double sends = r < sendBusy.size() ? sendBusy[r] : 0;
+    cost.bubbleSeconds = cost.seconds - cost.workSeconds[r] + sends;
     double runs = static_cast<double>(m);
     if (l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1)
       runs /= 2; // each of the two copies sees half of the micro-batches
@@ -472,7 +486,7 @@ private:
         cost.gatherSeconds += gatherExposed[c] * runs;
       }
     parts = cost.parts.total() + cost.gatherSeconds;
-    cost.offloadSeconds = std::max(0.0, busy[r] - parts);
+    cost.offloadSeconds = std::max(0.0, busy[r] - parts - sends);
     double model = countFlops(w).model() * static_cast<double>(l.globalBatch);
     double peak = 0;
     for (int k = 0; k < l.pp; ++k)
@@ -495,6 +509,7 @@ private:
   int64_t m = 1, shortM = 1;
   solvers::PipelineSchedule schedule;
   std::vector<double> busy, end, lastBackward, firstForward, gatherExposed;
+  std::vector<double> sendBusy; ///< of a rank's work, what it waits for sends
   double fullestShare = 0;
 };
 

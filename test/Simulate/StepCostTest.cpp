@@ -322,7 +322,8 @@ TEST(StepCost, TheBusiestRankIsTheOneWithTheMostWork) {
   span += first.gradientSeconds - first.hidden + first.updateSeconds; // stage 0 ends last
   EXPECT_EQ(s.busiest, 7);
   EXPECT_NEAR(s.seconds / span, 1, 1e-9);
-  EXPECT_NEAR(s.bubbleSeconds / (span - workOf(s, l, 7)), 1, 1e-6);
+  double waited = 512 * s.sendSeconds / 9; // a tenth of a send beside compute, of each backward pass
+  EXPECT_NEAR(s.bubbleSeconds / (span - workOf(s, l, 7) + waited), 1, 1e-6);
   EXPECT_NEAR(s.bubbleShare, 1 - mean / span, 1e-9);
 }
 
