@@ -6,7 +6,8 @@
 // for ZeRO-1 and 5e7 for what ZeRO-3 fetches ahead.
 // NeMo: the H100 scripts of NeMo-Framework-Launcher (examples/training/*/h100) set
 // optim.grad_sync_dtype=bf16; its configurations leave activations_checkpoint_granularity at null.
-// Networks: Selene 200 Gb/s per GPU; Jean Zay 4 x 100 Gb/s Omni-Path per 8 GPUs; vTrain 4 x 200
+// Networks: Selene 200 Gb/s per GPU; Jean Zay 4 x 100 Gb/s Omni-Path per 8 GPUs, of which its users
+// measured 135 (BigScience, experiments/README.md); vTrain 4 x 200
 // Gb/s per 8; p3.16xlarge 25 Gb/s per 8; g4dn.12xlarge 50 Gb/s per 4; InternEvo 4 x 100 Gb/s per 8.
 //
 //===----------------------------------------------------------------------===//
