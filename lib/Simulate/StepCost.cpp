@@ -43,7 +43,7 @@ public:
       size_t r = static_cast<size_t>(chunk.rank);
       double all = chunk.parts.total();
       double exposed = exposedBeside(all, gather * parameterShare(chunk));
-      work[r] += runs * (all * share + exposed);
+      work[r] += runs * (all + exposed) * share;
       if (start[r] < 0) {
         start[r] = twice ? 0 : before;
         after[r] = behind;
@@ -254,12 +254,14 @@ private:
   /// those beside compute it waits for as much as of all traffic beside products.
   void waitForSends(std::vector<solvers::StageSeconds> &seconds, double share) {
     double waited = share * cost.sendSeconds, runs = static_cast<double>(m);
-    if (l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1)
+    size_t n = seconds.size();
+    if (l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1) {
       runs /= 2; // each of the two copies sees half of the micro-batches
+      n /= 2;
+    }
     sendBusy.assign(static_cast<size_t>(l.pp), 0);
-    size_t n = l.schedule == solvers::ScheduleKind::DualPipe ? seconds.size() / 2 : seconds.size();
     for (size_t c = 0; c < seconds.size(); ++c) {
-      size_t at = c % n; // DualPipe has two copies of the model
+      size_t at = c % n; // in its copy
       auto crosses = [&](size_t other) {
         return cost.chunks[c - at + other].rank != cost.chunks[c].rank;
       };

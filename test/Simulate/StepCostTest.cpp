@@ -2,6 +2,7 @@
 #include "gpucc/Simulate/StepCost.h"
 #include <gtest/gtest.h>
 #include <numeric>
+#include <random>
 
 using namespace gpucc;
 using namespace gpucc::simulate;
@@ -116,6 +117,47 @@ TEST(StepCost, TheBoundIsNeverAbove) {
         EXPECT_LE(stepBound(cache, machine, l), stepCost(cache, machine, l).seconds * (1 + 1e-9))
             << l.line();
       }
+}
+
+// The same for any layout and recipe: some thousand drawn ones, of those that the rules allow.
+TEST(StepCost, TheBoundIsNeverAboveForDrawnLayouts) {
+  std::mt19937 engine(5);
+  auto one = [&engine](const std::vector<std::string> &of) {
+    return of[std::uniform_int_distribution<size_t>(0, of.size() - 1)(engine)];
+  };
+  cost::Machine machine = machineOf("h100", 64);
+  machine.inter.bandwidth /= 4; // traffic counts
+  int allowed = 0;
+  for (const char *model : {"mixtral-8x7b", "llama-2-7b"}) {
+    Workload w = builtin(model);
+    BlockCache cache(w, cost::Calibration::builtin());
+    for (int draw = 0; draw < 1500; ++draw) {
+      std::string pins = "global-batch=" + one({"64", "96", "256"}) + ",micro-batch=1,tp=" +
+                         one({"1", "2", "4"}) + ",cp=" + one({"1", "2"}) + ",pp=" +
+                         one({"1", "2", "4", "8"}) + ",zero=" + one({"0", "1", "2", "3"}) +
+                         ",schedule=" +
+                         one({"gpipe", "1f1b", "interleaved,virtual-stages=2", "zb-h1", "zb-h2",
+                              "interleaved,virtual-stages=4", "zb-v", "dualpipe", "dualpipe-v"}) +
+                         ",recompute=" + one({"none", "selective", "full"});
+      if (w.hasExperts())
+        pins += ",ep=" + one({"1", "2", "8"});
+      pins += ",recipe.sends=" + one({"beside", "beside-interleaved", "waited"});
+      for (const char *flag :
+           {"waited-launches", "stops-recomputing", "contiguous-buckets", "overlap-experts",
+            "experts-once", "overlap-gradients", "overlap-parameters", "overlap-tensor",
+            "async-tensor", "gather-context", "cuda-graphs", "scatter-sends"})
+        pins += std::string(",recipe.") + flag + "=" + one({"on", "off"});
+      Layout l = layoutOf(pins);
+      l.dp = 64 / (l.tp * l.cp * l.pp);
+      if (l.dp < 1 || !checkLayout(w, l, 64).empty())
+        continue;
+      ++allowed;
+      ASSERT_LE(stepBound(cache, machine, l), stepCost(cache, machine, l).seconds * (1 + 1e-9))
+          << l.line() << '\n'
+          << pins;
+    }
+  }
+  EXPECT_GT(allowed, 500);
 }
 
 // MFU by hand: 72 B s l h^2 (1 + s/6h + V/12lh) over seconds, ranks and 312 TFLOP/s.
