@@ -30,8 +30,10 @@ struct Slice {
   double seconds;
 };
 
-std::vector<Slice> slices(const StepCost &c) {
+std::vector<Slice> slices(const Simulation &s) {
+  const StepCost &c = s.cost;
   const Parts &p = c.parts;
+  double alone = s.seconds / s.slowdown; // without stragglers
   return {{"matmul", "matrix products", p.matmul},
           {"attention", "attention cores", p.attention},
           {"pointwise", "norms, activations, loss", p.pointwise},
@@ -44,7 +46,8 @@ std::vector<Slice> slices(const StepCost &c) {
           {"offload", "offload and overlap of pairs", c.offloadSeconds},
           {"bubble", "pipeline bubble and sends", c.bubbleSeconds},
           {"gradient", "gradient traffic not hidden", c.gradientExposed},
-          {"update", "optimizer update", c.updateSeconds}};
+          {"update", "optimizer update", c.updateSeconds},
+          {"contention", "traffic behind other traffic", std::max(0.0, alone - c.seconds)}};
 }
 
 struct Holding {
@@ -117,10 +120,10 @@ std::string reportText(const cost::Machine &machine, const Workload &w, const La
   if (c.workSeconds.size() > 1)
     limitText(out, c);
   print(out, "where the time of the busiest pipeline rank (%d) goes\n", c.busiest);
-  for (const Slice &slice : slices(c))
-    if (slice.seconds > 1e-9 * c.seconds)
+  for (const Slice &slice : slices(s))
+    if (slice.seconds > 5e-4 * c.seconds)
       print(out, "  %-32s %10.4g s %5.1f %%\n", slice.what, slice.seconds,
-            100 * slice.seconds / c.seconds);
+            100 * slice.seconds * s.slowdown / s.seconds);
   print(out, "memory   %.1f of %.1f GiB on the fullest pipeline rank (%d): %s\n",
         c.fullestMemory().total() / gib, c.memoryLimit / gib, c.fullest,
         c.fits ? "fits" : "DOES NOT FIT");
@@ -160,7 +163,7 @@ std::string reportJson(const cost::Machine &machine, const Workload &w, const La
   out["busiest_rank"] = c.busiest;
   out["busiest_rank_holds"] = holds(c, c.busiest);
   out["busiest_bubble_share"] = c.bubbleSeconds / c.seconds;
-  for (const Slice &slice : slices(c))
+  for (const Slice &slice : slices(s))
     out["seconds"][slice.key] = slice.seconds;
   out["fits"] = c.fits;
   out["memory_limit_bytes"] = c.memoryLimit;

@@ -11,6 +11,8 @@
 #include "gpucc/Facts/Text.h"
 #include "gpucc/Simulate/Events.h"
 #include <algorithm>
+#include <map>
+#include <set>
 #include <cmath>
 
 namespace gpucc::simulate {
@@ -133,15 +135,18 @@ private:
   /// All actions of one rank of one replica, every member of its group.
   void row(size_t d, int r) {
     const std::vector<Action> &actions = result.schedule.stages[static_cast<size_t>(r)];
-    size_t lastPass = actions.size();
+    std::map<int, size_t> lastOf; // of a chunk: the pass that completes its gradients
     for (size_t k = 0; k < actions.size(); ++k)
       if (actions[k].kind == ActionKind::Backward || actions[k].kind == ActionKind::BackwardWeight)
-        lastPass = k;
+        lastOf[result.schedule.stageOf(r, actions[k])] = k;
+    std::set<size_t> lastPasses;
+    for (auto [stage, k] : lastOf)
+      lastPasses.insert(k);
     for (size_t k = 0; k < actions.size();) {
       if (actions[k].kind == ActionKind::Update)
         break;
       size_t count = actions[k].withNext && k + 1 < actions.size() ? 2 : 1;
-      unit(d, r, k, count, k + count > lastPass && lastPass >= k);
+      unit(d, r, k, count, lastPasses.count(k) > 0 || (count > 1 && lastPasses.count(k + 1) > 0));
       k += count;
     }
   }
@@ -164,7 +169,7 @@ private:
     int group = members > 1 && work.communication > 0 ? newGroup() : -1;
     for (int64_t member = 0; member < members; ++member) {
       int who = actor(d, r, member);
-      // The last pass is cut where a bucket of gradients is complete.
+      // A chunk's last pass is cut where a bucket of gradients is complete.
       int64_t count2 = lastPass ? buckets(r) : 1;
       double piece = work.compute * factor(d, r, member) / static_cast<double>(count2);
       std::vector<int> pieces;
@@ -180,8 +185,11 @@ private:
       previousEnd(who, first, end);
       for (size_t i = k; i < k + count; ++i)
         finish(r, actions[i], member, first, end);
-      if (lastPass)
-        lastPasses.push_back({d, r, member, end, pieces});
+      if (lastPass) {
+        Completed &x = completed[who];
+        x.replica = d, x.rank = r, x.member = member, x.end = end;
+        x.pieces.insert(x.pieces.end(), pieces.begin(), pieces.end());
+      }
     }
   }
 
@@ -253,7 +261,7 @@ private:
   // --- gradients and update -----------------------------------------------------------------
 
   int64_t buckets(int rank) const {
-    return result.cost.tails[static_cast<size_t>(rank)].hidden > 0
+    return result.cost.tails[static_cast<size_t>(rank)].hiddenGradients > 0
                ? std::max<int64_t>(1, options.gradientBuckets)
                : 1;
   }
@@ -261,20 +269,23 @@ private:
   void gradients() {
     // Per pipeline rank and member the groups over the replicas: one per bucket, one for the rest.
     std::vector<std::vector<int>> groups(static_cast<size_t>(p) * static_cast<size_t>(members));
-    for (const LastPass &x : lastPasses) {
+    for (const auto &[who, x] : completed) {
       std::vector<int> &mine = groups[static_cast<size_t>(x.rank) * static_cast<size_t>(members) +
                                       static_cast<size_t>(x.member)];
       for (size_t b = mine.size(); b <= x.pieces.size(); ++b)
         mine.push_back(newGroup());
       const RankTail &tail = result.cost.tails[static_cast<size_t>(x.rank)];
-      int who = actor(x.replica, x.rank, x.member), end = x.end;
-      double hidden = tail.hidden / static_cast<double>(x.pieces.size());
+      if (tail.hiddenParameters > 0) { // those of the step before
+        int event = graph.add(stream(who, Gradient), tail.hiddenParameters);
+        note(x.replica, x.rank, x.member, Gradient, event, "parameters");
+      }
+      int end = x.end;
+      double hidden = tail.hiddenGradients / static_cast<double>(x.pieces.size());
       for (size_t b = 0; hidden > 0 && b < x.pieces.size(); ++b) {
         end = graph.add(stream(who, Gradient), hidden, {x.pieces[b]}, mine[b]);
         note(x.replica, x.rank, x.member, Gradient, end, "bucket " + std::to_string(b));
       }
-      int rest = graph.add(stream(who, Gradient), tail.gradientSeconds - tail.hidden, {x.end, end},
-                           mine.back());
+      int rest = graph.add(stream(who, Gradient), tail.exposed(), {x.end, end}, mine.back());
       note(x.replica, x.rank, x.member, Gradient, rest, "gradients");
       int update = graph.add(stream(who, Compute), tail.updateSeconds, {rest});
       note(x.replica, x.rank, x.member, Compute, update, "update");
@@ -318,12 +329,13 @@ private:
     int64_t member;
     int ready, event;
   };
-  struct LastPass {
-    size_t replica;
-    int rank;
-    int64_t member;
-    int end;
-    std::vector<int> pieces; ///< of its compute
+  /// An actor's passes that complete gradients.
+  struct Completed {
+    size_t replica = 0;
+    int rank = 0;
+    int64_t member = 0;
+    int end = -1;            ///< of the last one
+    std::vector<int> pieces; ///< of their compute
   };
   struct Noted {
     int event;
@@ -344,7 +356,7 @@ private:
   std::vector<int> forwardEnd, inputEnd, lastEnd, rankOf;
   std::vector<Pending> pending;
   std::vector<Send> sends;
-  std::vector<LastPass> lastPasses;
+  std::map<int, Completed> completed; ///< by actor
   std::vector<Noted> noted;
 };
 

@@ -65,7 +65,7 @@ public:
 
   double tailOf(size_t r) const {
     const RankTail &tail = cost.tails[r];
-    return tail.gradientSeconds - tail.hidden + tail.updateSeconds;
+    return tail.exposed() + tail.updateSeconds;
   }
 
   StepCost run() {
@@ -398,7 +398,7 @@ private:
       for (auto [elements, axis, layers] : shares(r)) {
         auto [reduce, gather] = tailSeconds(elements, axis);
         tail.gradientSeconds += reduce + gather;
-        tail.hidden += hiddenSeconds(r, reduce, gather);
+        hide(tail, static_cast<size_t>(r), reduce, gather);
         double sharers = l.zeroStage > 0 ? static_cast<double>(shardGroup(axis).size) : 1;
         updated += elements / sharers;
       }
@@ -417,20 +417,17 @@ private:
     }
   }
 
-  /// Gradients travel beside the last backward pass and the waiting at the pipeline's end;
-  /// parameters of a sharded optimizer beside the next step's first forward pass.
-  double hiddenSeconds(int r, double gradient, double parameter) const {
+  /// Gradients travel beside the last backward pass; parameters of a sharded optimizer beside the
+  /// next step's first forward pass. Stages that end early have the time until the last one ends.
+  void hide(RankTail &tail, size_t rank, double gradient, double parameter) const {
     if (!l.recipe.overlapGradients)
-      return 0;
-    size_t i = static_cast<size_t>(r);
-    double wait = 0.5 * (end[i] - busy[i]);
+      return;
     double share = l.recipe.contiguousBuckets && l.zeroStage < 3
                        ? calibration("overlap-contiguous")
                        : overlap();
-    double hidden = std::min(share * gradient, lastBackward[i] + wait);
+    tail.hiddenGradients += std::min(share * gradient, lastBackward[rank]);
     if (l.recipe.overlapParameters)
-      hidden += std::min(share * parameter, firstForward[i]);
-    return hidden;
+      tail.hiddenParameters += std::min(share * parameter, firstForward[rank]);
   }
 
   /// Reduction of the gradients (with the agreement of copies of a shard) and, where the optimizer
@@ -474,7 +471,7 @@ private:
     size_t r = static_cast<size_t>(cost.busiest);
     const RankTail &tail = cost.tails[r];
     cost.gradientSeconds = tail.gradientSeconds;
-    cost.gradientExposed = tail.gradientSeconds - tail.hidden;
+    cost.gradientExposed = tail.exposed();
     cost.updateSeconds = tail.updateSeconds;
     double sends = r < sendBusy.size() ? sendBusy[r] : 0;
     cost.bubbleSeconds = cost.seconds - cost.workSeconds[r] + sends;

@@ -308,7 +308,8 @@ TEST(StepCost, ContiguousBucketsHideMore) {
   BlockCache cache(w, calibration);
   auto tail = [&](const char *pins) {
     StepCost s = stepCost(cache, machine, layoutOf(pins));
-    return std::pair(s.tails[0].gradientSeconds, s.tails[0].hidden);
+    return std::pair(s.tails[0].gradientSeconds,
+                     s.tails[0].hiddenGradients + s.tails[0].hiddenParameters);
   };
   const char *plain = "tp=2,dp=32,global-batch=64,micro-batch=2,zero=1";
   auto [all, hidden] = tail(plain);
@@ -338,7 +339,7 @@ TEST(StepCost, PartsSumToTheStep) {
 /// Work of a pipeline rank by hand: its chunks' seconds of all micro-batches and its tail.
 double workOf(const StepCost &s, const Layout &l, int rank) {
   const RankTail &tail = s.tails[static_cast<size_t>(rank)];
-  double work = tail.gradientSeconds - tail.hidden + tail.updateSeconds;
+  double work = tail.exposed() + tail.updateSeconds;
   for (const ChunkCost &c : s.chunks)
     if (c.rank == rank)
       work += static_cast<double>(l.microBatches()) *
@@ -361,7 +362,7 @@ TEST(StepCost, TheBusiestRankIsTheOneWithTheMostWork) {
     span += (r < 7 ? 1 : 512) * (c.forward + c.backwardInput + c.backwardWeight);
   }
   const RankTail &first = s.tails.front();
-  span += first.gradientSeconds - first.hidden + first.updateSeconds; // stage 0 ends last
+  span += first.exposed() + first.updateSeconds; // stage 0 ends last
   EXPECT_EQ(s.busiest, 7);
   EXPECT_NEAR(s.seconds / span, 1, 1e-9);
   double waited = 512 * s.sendSeconds / 9; // a tenth of a send beside compute, of each backward pass

@@ -31,7 +31,7 @@ struct SimulateOptions {
   bool keepTrace = false;
   std::map<int64_t, double> stragglers; ///< rank to how many times slower its compute is
   Failures failures;
-  int64_t gradientBuckets = 8; ///< per pipeline rank, reduced as the last backward goes on
+  int64_t gradientBuckets = 32; ///< per chunk, reduced as its last backward pass goes on
 };
 
 struct TraceEvent {
