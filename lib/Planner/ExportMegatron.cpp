@@ -216,6 +216,8 @@ void megatronPipeline(const Workload &w, const Layout &l, Lines &to) {
   to.arg("pipeline-model-parallel-size", l.pp);
   if (l.pp == 1)
     return;
+  if (l.schedule == ScheduleKind::Interleaved && l.recipe.sends == Sends::Waited)
+    to.flag("no-overlap-p2p-communication");
   bool plain = l.schedule == ScheduleKind::Interleaved || l.schedule == ScheduleKind::OneFOneB;
   if (plain && !l.stageLayers.empty()) { // says the chunks as well
     to.arg("pipeline-model-parallel-layout", pipelineLayout(w, l).c_str());
@@ -282,9 +284,9 @@ std::string megatronArguments(const Workload &w, const Layout &l) {
   }
   if (l.zeroGroup > 0 && l.zeroStage > 0)
     to.arg("num-distributed-optimizer-instances", std::max<int64_t>(1, l.dp * l.cp / l.zeroGroup));
-  if (l.recipe.overlapGradients && l.dp > 1) {
+  if (l.recipe.overlapGradients && l.dp * l.cp > 1) {
     to.flag("overlap-grad-reduce");
-    if (l.zeroStage > 0)
+    if (l.zeroStage > 0 && l.recipe.overlapParameters)
       to.flag("overlap-param-gather");
   }
   if (l.recompute == Recompute::Selective)
@@ -294,7 +296,11 @@ std::string megatronArguments(const Workload &w, const Layout &l) {
   if (l.recompute == Recompute::Full) {
     to.arg("recompute-granularity", "full");
     to.arg("recompute-method", l.recomputeLayers >= 0 ? "block" : "uniform");
-    to.arg("recompute-num-layers", l.recomputeLayers >= 0 ? l.recomputeLayers : 1);
+    // Of every chunk of a rank; `recomputeLayers` are those of the rank.
+    int64_t chunks =
+        l.pp == 1 ? 1 : solvers::chunksPerRank(l.schedule, static_cast<int>(l.virtualStages));
+    to.arg("recompute-num-layers",
+           l.recomputeLayers >= 0 ? (l.recomputeLayers + chunks - 1) / chunks : 1);
   }
   if (l.offloadOptimizer > 0) {
     to.flag("optimizer-cpu-offload");

@@ -89,10 +89,10 @@ private:
       ideal.recompute = Recompute::None;
       ideal.zeroStage = 0;
       ideal.offloadActivations = ideal.offloadOptimizer = 0;
-      if (!problem.pinned.count("schedule") && mesh.pp > 1) { // that may hide expert traffic
+      if (!problem.pinned.count("schedule") && mesh.pp > 1) // that may hide expert traffic
         ideal.schedule = solvers::ScheduleKind::Interleaved;
-        ideal.virtualStages = 2;
-      }
+      if (ideal.schedule == solvers::ScheduleKind::Interleaved) // pinned ones begin with one chunk
+        ideal.virtualStages = std::max<int64_t>(2, ideal.virtualStages);
       open.push_back({mesh, meshBound(ideal), false});
     }
     result.meshes = static_cast<int64_t>(open.size());

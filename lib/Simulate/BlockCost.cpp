@@ -3,6 +3,7 @@
 #include "gpucc/CostModel/OpCost.h"
 #include "gpucc/Simulate/StepCost.h"
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -242,11 +243,11 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.asyncTensor,
                               r.stopsRecomputing,
                               r.overlapExperts,
-                              static_cast<int64_t>(1000 * r.attentionRate),
-                              static_cast<int64_t>(1000 * r.hostShare),
-                              static_cast<int64_t>(10 * r.quantizeBytes),
-                              static_cast<int64_t>(10 * r.quantizeWeightBytes),
-                              static_cast<int64_t>(10 * r.rescaleBytes),
+                              std::bit_cast<int64_t>(r.attentionRate),
+                              std::bit_cast<int64_t>(r.hostShare),
+                              std::bit_cast<int64_t>(r.quantizeBytes),
+                              std::bit_cast<int64_t>(r.quantizeWeightBytes),
+                              std::bit_cast<int64_t>(r.rescaleBytes),
                               r.gatherQuantized,
                               r.fusedAccumulation,
                               r.fusedBiasGradient,

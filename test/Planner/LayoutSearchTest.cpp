@@ -72,6 +72,40 @@ TEST(LayoutSearch, EqualsBruteForceOnSixteenGpus) {
     }
 }
 
+// More small spaces: what the stacks do and pinned schedules, which also meshes without a pipeline
+// pass (DualPipe of one rank).
+TEST(LayoutSearch, EqualsBruteForceWithRecipesAndPins) {
+  struct Row {
+    const char *workload, *machine, *pins;
+    int gpus;
+    int64_t batch;
+  };
+  for (Row row : {Row{"mixtral-8x7b", "h100",
+                      "schedule=interleaved,micro-batch=1,recipe.overlap-experts=on", 8, 32},
+                  Row{"mixtral-8x7b", "h100",
+                      "schedule=dualpipe,micro-batch=1,recipe.overlap-experts=on", 8, 48},
+                  Row{"llama-2-7b", "a100-40gb",
+                      "recipe.sends=waited,recipe.flash-attention=off,sp=on", 8, 24},
+                  Row{"gpt-2-xl", "v100", "recipe.precision=f16,recipe.waited-launches=on,pp=2", 8,
+                      24}}) {
+    SearchProblem p = problemOf(row.workload, row.machine, row.gpus, row.batch, row.pins);
+    p.workload.layers = 4;
+    SearchOptions options;
+    options.explain = false;
+    options.keep = 1; // bounds decide what is opened
+    SearchResult found = searchLayouts(p, options);
+    BestOfAll all = bruteForce(p);
+    ASSERT_EQ(found.error, "") << row.workload << ' ' << row.pins;
+    EXPECT_TRUE(found.proved) << row.pins;
+    EXPECT_GT(all.fits, 10) << row.pins;
+    EXPECT_NEAR(found.best.cost.seconds, all.seconds, 1e-12 * all.seconds)
+        << row.workload << ' ' << row.pins << "\nsearch " << found.best.layout.line()
+        << "\nall    " << all.layout.line();
+    // The bound of the search is one: with a bound above the optimum there is nothing to close.
+    EXPECT_LE(found.lowerBound, all.seconds * (1 + 1e-9)) << row.pins;
+  }
+}
+
 TEST(LayoutSearch, TheSameAnswerEveryTime) {
   SearchProblem p = problemOf("llama-3-8b", "h100", 32, 64);
   SearchResult a = searchLayouts(p), b = searchLayouts(p);
@@ -256,12 +290,36 @@ TEST(LayoutSearch, ExportsSpellTheLayout) {
         "--num-layers-per-virtual-pipeline-stage 4\n", "--micro-batch-size 1\n",
         "--global-batch-size 128\n", "--use-distributed-optimizer\n", "--sequence-parallel\n",
         "--recompute-granularity full\n", "--recompute-method block\n",
-        "--recompute-num-layers 4\n", "--num-layers 96\n"})
+        "--recompute-num-layers 2\n", "--num-layers 96\n"})
     EXPECT_NE(megatron.find(argument), std::string::npos) << argument << megatron;
   std::string titan = torchtitanSettings(w, l);
   for (const char *line : {"tensor_parallel_degree = 8\n", "pipeline_parallel_degree = 8\n",
                            "pipeline_parallel_schedule = \"Interleaved1F1B\"\n"})
     EXPECT_NE(titan.find(line), std::string::npos) << line << titan;
+}
+
+// Megatron-Core's block method counts layers of a chunk (TransformerBlock), gpucc those of a rank;
+// its parameters overlap if the recipe's do; context ranks share gradients like data ranks.
+TEST(LayoutSearch, ExportsSpellChunksAndOverlap) {
+  Workload w = std::get<Workload>(loadWorkload("gpt-3-175b"));
+  auto megatron = [&](const std::string &more) {
+    Layout l;
+    std::vector<std::string> keys;
+    EXPECT_EQ(applyPins("tp=8,pp=8,zero=1,global-batch=128," + more, l, keys), "");
+    return megatronArguments(w, l);
+  };
+  auto has = [](const std::string &all, const char *flag) {
+    return all.find(flag) != std::string::npos;
+  };
+  std::string chunks = "schedule=interleaved,virtual-stages=3,recompute=full,recompute-layers=";
+  EXPECT_TRUE(has(megatron(chunks + "4"), "--recompute-num-layers 2\n"));
+  EXPECT_TRUE(has(megatron(chunks + "3"), "--recompute-num-layers 1\n"));
+  EXPECT_TRUE(has(megatron("dp=2"), "--overlap-param-gather"));
+  EXPECT_FALSE(has(megatron("dp=2,recipe.overlap-parameters=off"), "--overlap-param-gather"));
+  EXPECT_TRUE(has(megatron("cp=2"), "--overlap-grad-reduce"));
+  std::string sends = "dp=2,schedule=interleaved,virtual-stages=3,recipe.sends=";
+  EXPECT_TRUE(has(megatron(sends + "waited"), "--no-overlap-p2p-communication"));
+  EXPECT_FALSE(has(megatron(sends + "beside-interleaved"), "--no-overlap-p2p-communication"));
 }
 
 // Arguments by hand, from the models' published configurations and Megatron-LM's arguments.py.

@@ -160,6 +160,19 @@ TEST(StepCost, TheBoundIsNeverAboveForDrawnLayouts) {
   EXPECT_GT(allowed, 500);
 }
 
+// A cache tells apart recipes that differ by less than a tenth of a byte.
+TEST(StepCost, CachedBlocksAreThoseOfTheirRecipe) {
+  Workload w = builtin("llama-2-7b");
+  cost::Machine machine = machineOf("h100", 8);
+  Layout l = layoutOf("tp=8,recipe.precision=f8"), more = l;
+  more.recipe.quantizeBytes += 0.01;
+  BlockCache cache(w, cost::Calibration::builtin());
+  auto pointwise = [&](const Layout &layout) {
+    return cache.get(machine, layout, {BlockPart::Layer}).forward.pointwise;
+  };
+  EXPECT_GT(pointwise(more), pointwise(l));
+}
+
 // MFU by hand: 72 B s l h^2 (1 + s/6h + V/12lh) over seconds, ranks and 312 TFLOP/s.
 // The host issues collectives too: per layer of tp without sp two forward and two backward ones.
 // Beside a device that takes no time only the host's calls are left.
