@@ -33,7 +33,7 @@ std::vector<Term> termsOf(const StepCost &c) {
           {"recomputation", p.recompute},
           {"sharded parameters and gradients", c.gatherSeconds},
           {"pipeline bubble", c.bubbleSeconds},
-          {"offload", c.offloadSeconds},
+          {"offload and overlap of pairs", c.offloadSeconds},
           {"gradient traffic not hidden", c.gradientExposed},
           {"update", c.updateSeconds}};
 }

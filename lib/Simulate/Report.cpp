@@ -15,6 +15,7 @@
 #include "gpucc/Facts/Text.h"
 #include "gpucc/Simulate/Simulate.h"
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace gpucc::simulate {
@@ -121,7 +122,7 @@ std::string reportText(const cost::Machine &machine, const Workload &w, const La
     limitText(out, c);
   print(out, "where the time of the busiest pipeline rank (%d) goes\n", c.busiest);
   for (const Slice &slice : slices(s))
-    if (slice.seconds > 5e-4 * c.seconds)
+    if (std::fabs(slice.seconds) > 5e-4 * c.seconds)
       print(out, "  %-32s %10.4g s %5.1f %%\n", slice.what, slice.seconds,
             100 * slice.seconds * s.slowdown / s.seconds);
   print(out, "memory   %.1f of %.1f GiB on the fullest pipeline rank (%d): %s\n",

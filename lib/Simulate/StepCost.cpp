@@ -485,7 +485,7 @@ private:
         cost.gatherSeconds += gatherExposed[c] * runs;
       }
     parts = cost.parts.total() + cost.gatherSeconds;
-    cost.offloadSeconds = std::max(0.0, busy[r] - parts - sends);
+    cost.offloadSeconds = busy[r] - parts - sends; // what pairs hide is less than nothing
     double model = countFlops(w).model() * static_cast<double>(l.globalBatch);
     double peak = 0;
     for (int k = 0; k < l.pp; ++k)

@@ -347,6 +347,12 @@ TEST(StepCost, PartsSumToTheStep) {
   double sum =
       s.parts.total() + s.bubbleSeconds + s.gatherSeconds + s.gradientExposed + s.updateSeconds;
   EXPECT_NEAR(sum / s.seconds, 1, 1e-9);
+  // What passes of DualPipe save beside each other is the only part below nothing.
+  s = stepCost(machineOf("h100", 64), builtin("mixtral-8x7b"),
+               layoutOf("tp=2,ep=4,pp=4,dp=8,global-batch=256,zero=1,schedule=dualpipe"));
+  EXPECT_LT(s.offloadSeconds, -0.001 * s.seconds);
+  sum = s.parts.total() + s.bubbleSeconds + s.gatherSeconds + s.gradientExposed + s.updateSeconds;
+  EXPECT_NEAR((sum + s.offloadSeconds) / s.seconds, 1, 1e-9);
 }
 
 /// Work of a pipeline rank by hand: its chunks' seconds of all micro-batches and its tail.

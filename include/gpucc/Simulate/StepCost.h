@@ -109,7 +109,8 @@ struct StepCost {
   double sendSeconds = 0;   ///< one boundary once
   double pairShare = 1;     ///< time of an overlapped pair of DualPipe against its two halves
   double gatherSeconds = 0; ///< exposed parameter traffic of ZeRO-3, whole step
-  double gradientSeconds = 0, gradientExposed = 0, updateSeconds = 0, offloadSeconds = 0;
+  double gradientSeconds = 0, gradientExposed = 0, updateSeconds = 0;
+  double offloadSeconds = 0; ///< what offload costs less what passes beside each other save
   std::vector<ChunkCost> chunks;
   std::vector<RankTail> tails;
   std::vector<cost::RankMemory> memory; ///< per pipeline rank
