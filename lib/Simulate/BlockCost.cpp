@@ -215,10 +215,20 @@ double BlockCache::collective(const cost::Machine &machine, cost::Collective kin
   return it->second;
 }
 
+int64_t BlockCache::numberOf(const cost::Machine &machine) {
+  auto it = std::find_if(nodes.begin(), nodes.end(), [&machine](const Node &node) {
+    return node.devices == machine.devicesPerNode && node.device == machine.device &&
+           node.intra == machine.intra;
+  });
+  if (it == nodes.end())
+    it = nodes.insert(it, {machine.device, machine.intra, machine.devicesPerNode});
+  return it - nodes.begin();
+}
+
 const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &layout,
                                  BlockKind kind) {
   const Recipe &r = layout.recipe;
-  // dp decides nothing inside a block; the device is part of the key because machines may be mixed.
+  // dp decides nothing inside a block; the node is part of the key because machines may be mixed.
   std::vector<int64_t> key = {static_cast<int64_t>(kind.part),
                               kind.experts,
                               kind.windowed,
@@ -256,9 +266,7 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.gatherContext,
                               r.keepActivationQuantized,
                               canOverlapExperts(layout),
-                              static_cast<int64_t>(machine.device.memoryBandwidth),
-                              static_cast<int64_t>(machine.device.matrixPeak(DType::BF16)),
-                              machine.devicesPerNode};
+                              numberOf(machine)};
   auto it = costs.find(key);
   if (it == costs.end())
     it = costs.emplace(std::move(key), blockCost(machine, workload, layout, kind, calibration))

@@ -173,7 +173,19 @@ TEST(StepCost, CachedBlocksAreThoseOfTheirRecipe) {
   EXPECT_GT(pointwise(more), pointwise(l));
 }
 
-// MFU by hand: 72 B s l h^2 (1 + s/6h + V/12lh) over seconds, ranks and 312 TFLOP/s.
+// ... and nodes whose devices differ in nothing but their links: H100 and H800.
+TEST(StepCost, CachedBlocksAreThoseOfTheirNode) {
+  Workload w = builtin("llama-2-7b");
+  cost::Machine fast = machineOf("h100", 8), slow = machineOf("h800", 8);
+  slow.device = fast.device;
+  BlockCache cache(w, cost::Calibration::builtin()), fresh(w, cost::Calibration::builtin());
+  Layout l = layoutOf("tp=8");
+  double first = cache.get(fast, l, {BlockPart::Layer}).forward.tensor;
+  double second = cache.get(slow, l, {BlockPart::Layer}).forward.tensor;
+  EXPECT_GT(second, 1.2 * first);
+  EXPECT_EQ(second, fresh.get(slow, l, {BlockPart::Layer}).forward.tensor);
+}
+
 // The host issues collectives too: per layer of tp without sp two forward and two backward ones.
 // Beside a device that takes no time only the host's calls are left.
 TEST(StepCost, CollectivesAreIssuedByTheHost) {
@@ -332,6 +344,7 @@ TEST(StepCost, ContiguousBucketsHideMore) {
   EXPECT_NEAR(more / all, 0.6, 1e-9);
 }
 
+// MFU by hand: 72 B s l h^2 (1 + s/6h + V/12lh) over seconds, ranks and 312 TFLOP/s.
 TEST(StepCost, ModelFlopUtilisation) {
   Workload w = builtin("gpt-3-175b");
   StepCost s = stepCost(machineOf("a100-80gb", 64), w, layoutOf("tp=8,pp=8,global-batch=64"));

@@ -56,6 +56,7 @@ struct DeviceKind {
 
   /// Peak for a type; the nearest wider float when the device has no unit for it.
   double matrixPeak(DType type) const;
+  bool operator==(const DeviceKind &) const = default;
 };
 
 /// A class of links. `bandwidth` is per device and direction; `efficiency` what a ring reaches.
@@ -66,6 +67,7 @@ struct LinkClass {
   double hopSeconds = 0;     ///< per step of a ring or tree
   double efficiency = 0.8;
   double nvlsBandwidth = 0; ///< bus bandwidth when the switch reduces (NVLS); 0: it cannot
+  bool operator==(const LinkClass &) const = default;
 };
 
 /// One level of switches above the nodes: groups of `nodes` nodes keep the full rate among

@@ -64,6 +64,15 @@ public:
   const cost::Calibration &calibration;
 
 private:
+  /// What of a node decides: of a mixed machine (`machineOfRank`) nothing else varies.
+  struct Node {
+    cost::DeviceKind device;
+    cost::LinkClass intra;
+    int devices = 0;
+  };
+  int64_t numberOf(const cost::Machine &machine);
+
+  std::vector<Node> nodes;
   std::map<std::vector<int64_t>, BlockCost> costs;
   std::map<std::array<double, 6>, double> collectives;
 };
