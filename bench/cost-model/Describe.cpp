@@ -211,13 +211,13 @@ private:
     // 384 GPUs hung without CUDA_LAUNCH_BLOCKING=1 (BLOOM's chronicles, "dealing with JZ hanging").
     r.waitedLaunches = has(source, "BLOOM");
     // Megatron-LM of April 2022, the one with sequence parallelism, fuses the accumulation and sums
-    // input gradients beside weight gradients (core/tensor_parallel/layers.py); DeepSpeed's does not.
+    // input gradients beside weight gradients (core/tensor_parallel/layers.py), not DeepSpeed's.
     bool megatron2022 = has(source, "selective");
     r.fusedAccumulation = stack.flash || megatron2022;
     r.asyncTensor = megatron2022;
-    bool xla = has(source, "Alpa"); // its fusion takes in reductions and casts
+    bool xla = has(source, "Alpa");           // its fusion takes in reductions and casts
     r.fusedBiasGradient = stack.flash || xla; // Transformer Engine does, autograd of PyTorch not
-    r.fusedLoss = stack.flash || has(source, "Alpa"); // Megatron of 2021-22: vocab-parallel cross entropy step by step
+    r.fusedLoss = stack.flash || xla;         // Megatron of 2021-22: cross entropy step by step
     r.overlapGradients = stack.overlapGradients;
     r.overlapTensor = stack.overlapTensor;
     r.gradientBytes = stack.gradientBytes;
@@ -411,8 +411,7 @@ private:
       run.seconds = (layer + back) / 1e3;
       run.oneLayer = true;
       run.backwardToo = back > 0;
-    }
-    else
+    } else
       for (const Rate &r : rates)
         if (double tflops = metric(r.key); tflops > 0) {
           run.seconds = batch * r.flops / (tflops * 1e12 * run.gpus);

@@ -89,8 +89,7 @@ cost::Calibration fit(const std::vector<Run> &runs, cost::Calibration c, int rou
       cost::Calibration next = c;
       for (const auto &[key, size] : step) {
         cost::Constant &constant = next.constants[key];
-        constant.value =
-            std::clamp(c(key) * c(key) / before(key), constant.least, constant.most);
+        constant.value = std::clamp(c(key) * c(key) / before(key), constant.least, constant.most);
       }
       before = c;
       moved = tryIt(next);

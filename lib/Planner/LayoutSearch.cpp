@@ -126,8 +126,8 @@ private:
     std::vector<Guess> guesses;
   };
 
-  /// The device's memory and the seven largest sizes below it (down to a quarter) of a ladder that is
-  /// the same for all devices.
+  /// The device's memory and the seven largest sizes below it (down to a quarter) of a ladder that
+  /// is the same for all devices.
   std::vector<Level> memoryLevels() const {
     double least = 1e300;
     for (const cost::NodeGroup &group : problem.machine.groups())

@@ -59,8 +59,9 @@ bool meta2024(const Layout &l) {
          l.offloadOptimizer == 0 && l.offloadActivations == 0;
 }
 
-/// What public libraries do for experts whatever the stack (DeepEP, DualPipe, Megatron-Core's merged
-/// passes): a token goes once to a node, beside another micro-batch's compute where there is some.
+/// What public libraries do for experts whatever the stack (DeepEP, DualPipe, Megatron-Core's
+/// merged passes): a token goes once to a node, beside another micro-batch's compute where there is
+/// some.
 void anyRecipe(Recipe &r, const cost::Machine &) { r.expertsOnce = r.overlapExperts = true; }
 
 /// cuDNN and FlashAttention 3 against FlashAttention 2: on Hopper 1.5 to 2.0 times forward, 1.5 to
@@ -92,8 +93,8 @@ void haiLlmRecipe(Recipe &r, const cost::Machine &machine) {
   r.attentionRate = newestAttention(machine);
 }
 
-/// The Llama 3 Herd of Models, section 3.3.2: keys and values are gathered before attention, which is
-/// waited for; asynchronous point-to-point communication.
+/// The Llama 3 Herd of Models, section 3.3.2: keys and values are gathered before attention, which
+/// is waited for; asynchronous point-to-point communication.
 void meta2024Recipe(Recipe &r, const cost::Machine &) {
   r.gatherContext = true;
   r.sends = Sends::BesideInterleaved;
@@ -105,8 +106,7 @@ const Stack all[] = {
      megatron, megatronRecipe},
     {"megatron-2022", "Megatron-LM of 2021-22: the same without ZeRO, cp and cheap recomputation",
      megatron2022, megatron2022Recipe},
-    {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan,
-     nullptr},
+    {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan, nullptr},
     {"hai-llm", "DeepSeek's: 1f1b, zb-h1, DualPipe, ZeRO-1, no whole layers recomputed", haiLlm,
      haiLlmRecipe},
     {"meta-2024", "Meta's of Llama 3: 1f1b and interleaved, FSDP that keeps parameters", meta2024,

@@ -3,8 +3,8 @@
 // The first stage also embeds and may hold layers of another kind, the last also makes logits, and
 // devices may differ: layers go to the stage that would end first.
 //
-// Example: Gemma 2 9B (42 layers, 256,000 words) on eight H100: six stages of six layers, then five,
-// and one layer beside the logits.
+// Example: Gemma 2 9B (42 layers, 256,000 words) on eight H100: six stages of six layers, then
+// five, and one layer beside the logits.
 //
 //===----------------------------------------------------------------------===//
 #include "LayoutSpace.h"
@@ -110,7 +110,8 @@ std::vector<Layout> stageChoices(simulate::BlockCache &cache, const SearchProble
   moved.stageLayers = stages;
   if (mixed)
     return {moved};
-  double most = work.most(stages), worth = (1 - worthMoving) * work.most(layersOfStages(w, variant));
+  double most = work.most(stages),
+         worth = (1 - worthMoving) * work.most(layersOfStages(w, variant));
   if (most > worth || (problem.accept && !problem.accept(moved)))
     return {variant};
   // Earlier stages keep more, which may not fit: a layer more than the least leaves the first one

@@ -11,9 +11,9 @@
 #include "gpucc/Facts/Text.h"
 #include "gpucc/Simulate/Events.h"
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
-#include <cmath>
 
 namespace gpucc::simulate {
 

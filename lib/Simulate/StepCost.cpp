@@ -224,9 +224,9 @@ private:
       s.backwardInput += offload / 2;
     }
     cost.sendSeconds = sendSeconds();
-    bool waited = l.recipe.sends == Sends::Waited ||
-                  (l.recipe.sends == Sends::BesideInterleaved &&
-                   l.schedule != solvers::ScheduleKind::Interleaved);
+    bool waited =
+        l.recipe.sends == Sends::Waited || (l.recipe.sends == Sends::BesideInterleaved &&
+                                            l.schedule != solvers::ScheduleKind::Interleaved);
     waitForSends(seconds, waited ? 1 : sendExposed);
     for (size_t c = 0; c < seconds.size(); ++c)
       cost.chunks[c].seconds = seconds[c]; // what the events of the simulator take
@@ -422,9 +422,8 @@ private:
   void hide(RankTail &tail, size_t rank, double gradient, double parameter) const {
     if (!l.recipe.overlapGradients)
       return;
-    double share = l.recipe.contiguousBuckets && l.zeroStage < 3
-                       ? calibration("overlap-contiguous")
-                       : overlap();
+    double share = l.recipe.contiguousBuckets && l.zeroStage < 3 ? calibration("overlap-contiguous")
+                                                                 : overlap();
     tail.hiddenGradients += std::min(share * gradient, lastBackward[rank]);
     if (l.recipe.overlapParameters)
       tail.hiddenParameters += std::min(share * parameter, firstForward[rank]);

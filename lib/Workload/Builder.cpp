@@ -132,8 +132,7 @@ BlockOp &Builder::passes(const std::string &name, double elements, double reads,
   return block.ops.back();
 }
 
-void Builder::backwardPass(const std::string &name, double elements, double reads,
-                           double writes) {
+void Builder::backwardPass(const std::string &name, double elements, double reads, double writes) {
   BlockOp op;
   op.name = name;
   op.forward = pass(0, 0, 0, 0);

@@ -74,12 +74,11 @@ struct AttentionSizes {
 
 /// Ring attention (Transformer Engine, AttnFuncWithCPAndKVP2P): every step's result is scaled and
 /// added to the output, backward its gradients to those of queries, keys and values. Where the mask
-/// is causal a step after the first has half of the keys or half of the queries: three quarters of a
-/// result on average.
+/// is causal a step after the first has half of the keys or half of the queries: three quarters of
+/// a result on average.
 void mergeRing(const Layout &l, Builder &b, const AttentionSizes &a) {
   double steps = 1 + 0.75 * static_cast<double>(l.cp - 1);
-  b.passes("attention.merge", b.T * a.heads * a.valueDim * steps, 2, 1, 0, 0, 0,
-           0, b.activation);
+  b.passes("attention.merge", b.T * a.heads * a.valueDim * steps, 2, 1, 0, 0, 0, 0, b.activation);
   double gradients = a.queryWidth + a.keyWidth + a.valueWidth;
   b.passes("attention.merge-gradients", b.T * gradients * steps, 0, 0, 2, 1, 0, 0,
            b.activation); // the core's operators issue them

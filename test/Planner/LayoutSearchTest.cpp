@@ -80,14 +80,14 @@ TEST(LayoutSearch, EqualsBruteForceWithRecipesAndPins) {
     int gpus;
     int64_t batch;
   };
-  for (Row row : {Row{"mixtral-8x7b", "h100",
-                      "schedule=interleaved,micro-batch=1,recipe.overlap-experts=on", 8, 32},
-                  Row{"mixtral-8x7b", "h100",
-                      "schedule=dualpipe,micro-batch=1,recipe.overlap-experts=on", 8, 48},
-                  Row{"llama-2-7b", "a100-40gb",
-                      "recipe.sends=waited,recipe.flash-attention=off,sp=on", 8, 24},
-                  Row{"gpt-2-xl", "v100", "recipe.precision=f16,recipe.waited-launches=on,pp=2", 8,
-                      24}}) {
+  for (Row row :
+       {Row{"mixtral-8x7b", "h100", "schedule=interleaved,micro-batch=1,recipe.overlap-experts=on",
+            8, 32},
+        Row{"mixtral-8x7b", "h100", "schedule=dualpipe,micro-batch=1,recipe.overlap-experts=on", 8,
+            48},
+        Row{"llama-2-7b", "a100-40gb", "recipe.sends=waited,recipe.flash-attention=off,sp=on", 8,
+            24},
+        Row{"gpt-2-xl", "v100", "recipe.precision=f16,recipe.waited-launches=on,pp=2", 8, 24}}) {
     SearchProblem p = problemOf(row.workload, row.machine, row.gpus, row.batch, row.pins);
     p.workload.layers = 4;
     SearchOptions options;
@@ -99,8 +99,8 @@ TEST(LayoutSearch, EqualsBruteForceWithRecipesAndPins) {
     EXPECT_TRUE(found.proved) << row.pins;
     EXPECT_GT(all.fits, 10) << row.pins;
     EXPECT_NEAR(found.best.cost.seconds, all.seconds, 1e-12 * all.seconds)
-        << row.workload << ' ' << row.pins << "\nsearch " << found.best.layout.line()
-        << "\nall    " << all.layout.line();
+        << row.workload << ' ' << row.pins << "\nsearch " << found.best.layout.line() << "\nall    "
+        << all.layout.line();
     // The bound of the search is one: with a bound above the optimum there is nothing to close.
     EXPECT_LE(found.lowerBound, all.seconds * (1 + 1e-9)) << row.pins;
   }
@@ -167,8 +167,8 @@ TEST(LayoutSearch, StacksLimitTheSpace) {
   EXPECT_NEAR(price.millionTokens, price.step / (128 * 8192) * 1e6, 1e-9);
 }
 
-// Alternatives come in groups within a per cent of their fastest; inside a group with rising numbers
-// of parallelisms, then of micro-batches.
+// Alternatives come in groups within a per cent of their fastest; inside a group with rising
+// numbers of parallelisms, then of micro-batches.
 TEST(LayoutSearch, NearTiesAreOrderedBySimplicity) {
   SearchOptions options;
   options.explain = false;
@@ -200,8 +200,8 @@ TEST(LayoutSearch, NearTiesAreOrderedBySimplicity) {
   EXPECT_GT(ties, 5u);
 }
 
-// Gemma 2 has 256,000 words: on eight stages the last one gets fewer layers; small models with small
-// vocabularies keep equal stages; a stack that runs equal stages only gets those.
+// Gemma 2 has 256,000 words: on eight stages the last one gets fewer layers; small models with
+// small vocabularies keep equal stages; a stack that runs equal stages only gets those.
 TEST(LayoutSearch, LayersMoveAwayFromHeavyLogits) {
   SearchOptions options;
   options.explain = false;
@@ -217,7 +217,8 @@ TEST(LayoutSearch, LayersMoveAwayFromHeavyLogits) {
   EXPECT_LT(r.best.cost.seconds, 0.95 * simulate::stepCost(p.machine, p.workload, equal).seconds);
   p.accept = findStack("megatron-2022")->accept;
   EXPECT_TRUE(searchLayouts(p, options).best.layout.stageLayers.empty());
-  SearchProblem small = problemOf("llama-2-70b", "h100", 8, 512, "pp=8,schedule=1f1b,micro-batch=1");
+  SearchProblem small =
+      problemOf("llama-2-70b", "h100", 8, 512, "pp=8,schedule=1f1b,micro-batch=1");
   EXPECT_TRUE(searchLayouts(small, options).best.layout.stageLayers.empty());
 }
 

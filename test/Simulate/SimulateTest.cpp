@@ -59,16 +59,17 @@ TEST(Simulate, ClassesEqualEveryRank) {
     }
 }
 
-// Also with few micro-batches and most of the data-parallel traffic hidden: gradients beside the last
-// passes of every chunk, parameters beside the first ones.
+// Also with few micro-batches and most of the data-parallel traffic hidden: gradients beside the
+// last passes of every chunk, parameters beside the first ones.
 TEST(Simulate, EventsAgreeWithTheSum) {
   Workload w = small();
   BlockCache cache(w, cost::Calibration::builtin());
   cost::Machine machine = machineOf("h100", 64);
   for (const char *schedule : schedules)
-    for (const char *rest : {"global-batch=256,zero=1", "global-batch=64,zero=0",
-                             "global-batch=64,zero=1,recipe.contiguous-buckets=on",
-                             "global-batch=64,zero=1,recipe.contiguous-buckets=on,recipe.sends=waited"}) {
+    for (const char *rest :
+         {"global-batch=256,zero=1", "global-batch=64,zero=0",
+          "global-batch=64,zero=1,recipe.contiguous-buckets=on",
+          "global-batch=64,zero=1,recipe.contiguous-buckets=on,recipe.sends=waited"}) {
       Layout l = layoutOf(std::string("tp=2,pp=4,dp=8,") + schedule + "," + rest);
       Simulation s = simulateStep(cache, machine, l);
       ASSERT_EQ(s.error, "");

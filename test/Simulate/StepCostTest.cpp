@@ -132,9 +132,9 @@ TEST(StepCost, TheBoundIsNeverAboveForDrawnLayouts) {
     Workload w = builtin(model);
     BlockCache cache(w, cost::Calibration::builtin());
     for (int draw = 0; draw < 1500; ++draw) {
-      std::string pins = "global-batch=" + one({"64", "96", "256"}) + ",micro-batch=1,tp=" +
-                         one({"1", "2", "4"}) + ",cp=" + one({"1", "2"}) + ",pp=" +
-                         one({"1", "2", "4", "8"}) + ",zero=" + one({"0", "1", "2", "3"}) +
+      std::string pins = "global-batch=" + one({"64", "96", "256"}) +
+                         ",micro-batch=1,tp=" + one({"1", "2", "4"}) + ",cp=" + one({"1", "2"}) +
+                         ",pp=" + one({"1", "2", "4", "8"}) + ",zero=" + one({"0", "1", "2", "3"}) +
                          ",schedule=" +
                          one({"gpipe", "1f1b", "interleaved,virtual-stages=2", "zb-h1", "zb-h2",
                               "interleaved,virtual-stages=4", "zb-v", "dualpipe", "dualpipe-v"}) +
@@ -244,8 +244,7 @@ TEST(StepCost, GatheredContextIsExposed) {
     return blockCost(machine, w, layoutOf(pins), {BlockPart::Layer}).forward.context;
   };
   double bytes = 4096.0 * 2 * 2 * 1024 / 8 * 2; // of one rank's 4096 tokens, two ranks, 16 bits
-  double all =
-      cost::collectiveSeconds(machine, cost::Collective::AllGather, bytes, {2, 8});
+  double all = cost::collectiveSeconds(machine, cost::Collective::AllGather, bytes, {2, 8});
   EXPECT_NEAR(context("tp=8,cp=2,recipe.gather-context=on"), all, 1e-9);
   EXPECT_LT(context("tp=8,cp=2"), 0.5 * all);
 }
@@ -279,8 +278,9 @@ TEST(StepCost, SumsBesideWholeProducts) {
   EXPECT_NEAR(tensor("tp=8,sp=off,recipe.cuda-graphs=on,recipe.async-tensor=on") / four, 1, 1e-3);
 }
 
-// While a pipeline is full, one more micro-batch takes the slowest rank its F + B: the last one here,
-// which makes the logits. Where ranks wait for their sends, it also waits for the one it makes, up.
+// While a pipeline is full, one more micro-batch takes the slowest rank its F + B: the last one
+// here, which makes the logits. Where ranks wait for their sends, it also waits for the one it
+// makes, up.
 TEST(StepCost, WaitedSendsLengthenTheFullPipeline) {
   cost::Machine machine = machineOf("a100-80gb", 64);
   Workload w = builtin("gpt-3-175b");
@@ -300,8 +300,8 @@ TEST(StepCost, WaitedSendsLengthenTheFullPipeline) {
             run(chunks + "recipe.sends=beside").seconds + 64 * 2 * 3 * send);
 }
 
-// Llama 3 8B: of 2 h (qkv + out + 3 f) products of a layer the last has 2 h f; with its sum over the
-// tensor group it is not run again.
+// Llama 3 8B: of 2 h (qkv + out + 3 f) products of a layer the last has 2 h f; with its sum over
+// the tensor group it is not run again.
 TEST(StepCost, RecomputationMayStopEarly) {
   cost::Machine machine = machineOf("h100", 8);
   machine.device.memoryBandwidth *= 1e6;
@@ -322,8 +322,8 @@ TEST(StepCost, RecomputationMayStopEarly) {
   EXPECT_GT(wide.forward.total() - full(wide), oneSum);
 }
 
-// Of one rank's gradients `overlap` of their time is hidden, or `overlap-contiguous` where they lie in
-// buffers that are reduced in place; ZeRO-3 has no such buffers.
+// Of one rank's gradients `overlap` of their time is hidden, or `overlap-contiguous` where they lie
+// in buffers that are reduced in place; ZeRO-3 has no such buffers.
 TEST(StepCost, ContiguousBucketsHideMore) {
   cost::Machine machine = machineOf("h100", 64);
   cost::Calibration calibration = cost::Calibration::builtin();
@@ -397,7 +397,8 @@ TEST(StepCost, TheBusiestRankIsTheOneWithTheMostWork) {
   span += first.exposed() + first.updateSeconds; // stage 0 ends last
   EXPECT_EQ(s.busiest, 7);
   EXPECT_NEAR(s.seconds / span, 1, 1e-9);
-  double waited = 512 * s.sendSeconds / 9; // a tenth of a send beside compute, of each backward pass
+  double waited =
+      512 * s.sendSeconds / 9; // a tenth of a send beside compute, of each backward pass
   EXPECT_NEAR(s.bubbleSeconds / (span - workOf(s, l, 7) + waited), 1, 1e-6);
   EXPECT_NEAR(s.bubbleShare, 1 - mean / span, 1e-9);
 }

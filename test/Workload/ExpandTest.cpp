@@ -116,8 +116,13 @@ TEST(Expand, ExpertBiasesAndClampsByHand) {
   EXPECT_DOUBLE_EQ(bias.second, 12 * rows * static_cast<double>(w.hidden));
   // Both keep their input; clamping again makes the second one. Norms and the router's input apart.
   double kept = 2 * rows * 2 * static_cast<double>(w.moe.hidden);
-  BlockWork plain = expandBlock([&] { Workload p = w; p.moe.clamped = false; return p; }(), l,
-                                {BlockPart::Layer, true});
+  BlockWork plain = expandBlock(
+      [&] {
+        Workload p = w;
+        p.moe.clamped = false;
+        return p;
+      }(),
+      l, {BlockPart::Layer, true});
   EXPECT_DOUBLE_EQ(block.savedBytes(Recompute::None) - plain.savedBytes(Recompute::None), kept);
   EXPECT_DOUBLE_EQ(block.savedBytes(Recompute::Cheap), plain.savedBytes(Recompute::Cheap));
   BlockWork none = expandBlock(builtin("qwen3-30b-a3b"), l, {BlockPart::Layer, true});
@@ -189,8 +194,8 @@ TEST(Expand, UnfusedAccumulationWritesTheWeightGradientTwice) {
 }
 
 // PyTorch's autograd, GPT with biases and dropout, 16 bits, tokens T, width h: two sums where the
-// residual stream forks (2 reads, 1 write each), the join of query, key and value gradients (3h read
-// and written), and the sums of the biases' gradients (3h + h + 4h + h read).
+// residual stream forks (2 reads, 1 write each), the join of query, key and value gradients (3h
+// read and written), and the sums of the biases' gradients (3h + h + 4h + h read).
 TEST(Expand, AutogradsOwnPassesByHand) {
   Workload w = builtin("gpt-3-175b");
   Layout l = layoutOf(1, false, false);
@@ -286,8 +291,8 @@ TEST(Expand, TensorParallelCollectivesOfALayer) {
   EXPECT_EQ((split[{Pass::Backward, C::ReduceScatter}]), 2);
 }
 
-// Backward, the saved input is gathered beside the input gradient's products; its gradient is summed
-// beside the weight gradient's only where the software does that.
+// Backward, the saved input is gathered beside the input gradient's products; its gradient is
+// summed beside the weight gradient's only where the software does that.
 TEST(Expand, WhichCollectivesRunBesideWholeProducts) {
   Workload w = builtin("gpt-3-175b");
   auto whole = [&](bool sp, bool async) {
@@ -392,7 +397,8 @@ TEST(Expand, ExpertTrafficRunsBesideWhatThereIs) {
 }
 
 // Ring attention of four ranks: 1 + 3 * 3/4 results are added to the output, each read with it and
-// written, backward the same for the gradients of queries, keys and values. Gathered keys need none.
+// written, backward the same for the gradients of queries, keys and values. Gathered keys need
+// none.
 TEST(Expand, RingAttentionMergesItsSteps) {
   Workload w = builtin("llama-3-8b");
   Layout l = layoutOf(1, false, true);

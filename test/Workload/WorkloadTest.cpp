@@ -105,14 +105,18 @@ TEST(Workload, MistakesAreNamedWithTheirLine) {
   EXPECT_NE(mistake(head + "attention: {heads: 2}\nmoe: {experts: 4, top-k: 5, hidden: 8}\n")
                 .find("w.yaml:7: moe.top-k: found 5, allowed 1 to 4"),
             std::string::npos);
-  const std::string experts = head + "attention: {heads: 2}\nmoe: {experts: 4, top-k: 2, hidden: 8, ";
+  const std::string experts =
+      head + "attention: {heads: 2}\nmoe: {experts: 4, top-k: 2, hidden: 8, ";
   EXPECT_EQ(mistake(experts + "groups: 2, top-groups: 1}\n"), "");
-  EXPECT_NE(mistake(experts + "groups: 3}\n").find("w.yaml:7: moe.groups: found 3, allowed a divisor"),
+  EXPECT_NE(
+      mistake(experts + "groups: 3}\n").find("w.yaml:7: moe.groups: found 3, allowed a divisor"),
+      std::string::npos);
+  EXPECT_NE(mistake(experts + "groups: 2, top-groups: 3}\n")
+                .find("moe.top-groups: found 3, allowed 1 to 2"),
             std::string::npos);
-  EXPECT_NE(mistake(experts + "groups: 2, top-groups: 3}\n").find("moe.top-groups: found 3, allowed 1 to 2"),
-            std::string::npos);
-  EXPECT_NE(mistake(experts + "groups: 4}\n").find("moe.top-groups: found 1 of 1 experts each, "
-                                                   "allowed enough for moe.top-k = 2"),
+  EXPECT_NE(mistake(experts + "groups: 4}\n")
+                .find("moe.top-groups: found 1 of 1 experts each, "
+                      "allowed enough for moe.top-k = 2"),
             std::string::npos);
   EXPECT_NE(mistake("name: x\n").find("layers: found nothing"), std::string::npos);
   EXPECT_NE(mistake(head + "attention: [1, 2]\n").find("allowed a mapping"), std::string::npos);

@@ -57,8 +57,8 @@ struct SearchResult {
   std::string error; ///< not empty: nothing fits or nothing is possible; says the rule
   bool tooLarge = false; ///< layouts are possible, none fits in memory
   Choice best;
-  /// Best of each other mesh, by time; of those within a per cent of the fastest not yet listed, the
-  /// ones with fewer kinds of parallelism first, then with smaller micro-batches.
+  /// Best of each other mesh, by time; of those within a per cent of the fastest not yet listed,
+  /// the ones with fewer kinds of parallelism first, then with smaller micro-batches.
   std::vector<Choice> next;
   std::vector<Popular> popular; ///< judged after the search
   double lowerBound = 0;        ///< seconds; equal to the best's when proved
@@ -69,7 +69,8 @@ struct SearchResult {
 };
 
 struct SearchOptions {
-  int64_t budget = 160000000; ///< work: actions of pipelines that are timed, and as many for a bound
+  /// Work: actions of pipelines that are timed, and as many for a bound.
+  int64_t budget = 160000000;
   int keep = 12;             ///< meshes in `next`
   bool explain = true;
   /// Called when a better layout is found (anytime answers).

@@ -103,7 +103,7 @@ cost::Machine machineOfRank(const cost::Machine &machine, const workload::Layout
 /// What a pipeline rank sends and updates once per step.
 struct RankTail {
   double gradientSeconds = 0; ///< reduction of gradients and gathering of parameters
-  double hiddenGradients = 0;  ///< of the former, beside the rank's last backward pass
+  double hiddenGradients = 0; ///< of the former, beside the rank's last backward pass
   double hiddenParameters = 0; ///< of the latter, beside the next step's first forward pass
   double exposed() const { return gradientSeconds - hiddenGradients - hiddenParameters; }
   double updateSeconds = 0;

@@ -61,12 +61,12 @@ struct Recipe {
   int gradientBytes = 4;        ///< of an accumulated and reduced gradient element
   int secondGradientBytes = 0;  ///< of a copy that is kept beside it (16-bit, as autograd makes it)
   int optimizerBytes = 12;      ///< per element: f32 master and two moments
-  bool contiguousBuckets = false; ///< gradients and parameters lie in buffers that collectives use in
-                                  ///< place (Megatron-Core's distributed optimizer)
+  bool contiguousBuckets = false; ///< gradients and parameters lie in buffers that collectives use
+                                  ///< in place (Megatron-Core's distributed optimizer)
   bool overlapGradients = true; ///< data-parallel traffic runs beside the backward pass
   bool overlapParameters = true; ///< ... and new parameters are gathered beside the next forward
   bool overlapTensor = false;    ///< tensor-parallel collectives are cut up and run beside matmuls
-  bool stopsRecomputing = false; ///< with what backward reads (PyTorch's early stop), not at the end
+  bool stopsRecomputing = false; ///< with what backward reads (PyTorch's early stop)
   bool asyncTensor = false; ///< backward: an input gradient is summed beside the weight's product
   bool overlapExperts = false;   ///< all-to-alls of one micro-batch run beside another's compute
   double quantizeBytes = 4; ///< moved per element that becomes fp8: cast and transposed copy (4),
@@ -82,7 +82,7 @@ struct Recipe {
   bool gatherContext = false; ///< keys and values are gathered before attention, not ring by ring
   bool dispatchQuantized = false; ///< fp8 tokens go to their experts; what comes back is 16 bits
   bool keepActivationQuantized = false; ///< the input of an activation function is kept as fp8
-  Sends sends = Sends::Beside;   ///< stage boundaries and compute
+  Sends sends = Sends::Beside;          ///< stage boundaries and compute
   bool scatterSends = false;     ///< a stage boundary is sent in tp pieces also without `sp`
   bool operator==(const Recipe &) const = default;
 };
