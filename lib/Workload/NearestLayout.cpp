@@ -65,7 +65,8 @@ private:
     Layout l = given;
     l.tp = tp, l.cp = cp, l.pp = pp, l.dp = dp, l.ep = ep;
     l.microBatch = std::clamp<int64_t>(l.microBatch, 1, 1 << 10);
-    l.virtualStages = std::clamp<int64_t>(l.virtualStages, 1, 64);
+    int64_t chunks = pp > 1 ? (w.layers + w.predictAhead + 2) / pp : 64; // a layer in each
+    l.virtualStages = std::clamp<int64_t>(l.virtualStages, 1, std::clamp<int64_t>(chunks, 1, 64));
     if (!w.hasExperts() || tp % l.expertTp != 0)
       l.expertTp = 1;
     if (pp != given.pp)
@@ -75,7 +76,8 @@ private:
     if (l.zeroGroup > 0 && (dp * cp) % l.zeroGroup != 0)
       l.zeroGroup = 0;
     int64_t round = l.microBatch * dp;
-    l.globalBatch = std::max<int64_t>(1, (l.globalBatch + round / 2) / round) * round;
+    int64_t batch = std::max<int64_t>(1, (l.globalBatch + round / 2) / round) * round;
+    l.globalBatch = batch;
     for (int change = 0; change < 4; ++change) {
       if (change == 1) { // a schedule may need a multiple of its ranks
         int64_t most = int64_t(1) << 30;
@@ -84,6 +86,7 @@ private:
       } else if (change == 2) {
         l.virtualStages = 1;
         l.schedule = solvers::ScheduleKind::OneFOneB;
+        l.globalBatch = batch;
       } else if (change == 3) {
         l.microBatch = 1;
         l.globalBatch = dp * std::max<int64_t>(1, std::min<int64_t>(64, l.globalBatch / dp));

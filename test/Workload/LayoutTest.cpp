@@ -96,6 +96,19 @@ TEST(Layout, SuggestionsAreAccepted) {
   EXPECT_GT(refused, 150);
 }
 
+// Too many virtual stages: as many as there are layers for, and nothing else changes.
+TEST(Layout, SuggestionsKeepWhatTheyCan) {
+  Layout l;
+  std::vector<std::string> keys;
+  ASSERT_EQ(applyPins("pp=16,virtual-stages=4,schedule=interleaved,global-batch=16", l, keys), "");
+  std::string problem = explainLayout(builtin("llama-3-8b"), l, 16);
+  EXPECT_EQ(problem.substr(problem.find("nearest")), "nearest that works is virtual-stages=2");
+  l.pp = 12; // 34 chunks are two for each of 12 ranks, but 16 micro-batches are no multiple of 12
+  problem = explainLayout(builtin("llama-3-8b"), l, 12);
+  EXPECT_EQ(problem.substr(problem.find("nearest")),
+            "nearest that works is virtual-stages=2,global-batch=24");
+}
+
 TEST(Layout, PinsSetKeys) {
   Layout l;
   std::vector<std::string> keys;
