@@ -318,19 +318,28 @@ static double choose(double n, double r) {
 }
 
 double placesVisited(const Routing &routing, double places) {
-  double copies = static_cast<double>(routing.copies), groups = static_cast<double>(routing.groups);
-  double chosen = static_cast<double>(routing.topGroups);
-  auto visited = [copies](double among) { return among * (1 - std::pow(1 - 1 / among, copies)); };
+  double groups = static_cast<double>(routing.groups), all = static_cast<double>(routing.experts);
+  double chosen = std::min(static_cast<double>(routing.topGroups), groups);
+  double drawn = all * chosen / groups; // the experts that a token's are among
+  // None of them is on a place with this share of those drawn from.
+  auto missed = [&routing, drawn](double share) {
+    double probability = 1;
+    for (int64_t i = 0; i < routing.copies; ++i) {
+      double gone = static_cast<double>(i);
+      probability *= drawn > gone ? std::max(0.0, 1 - share * drawn / (drawn - gone)) : 1 - share;
+    }
+    return probability;
+  };
   double perPlace = groups / places; // groups on one
   if (chosen >= groups || (perPlace > 1 && std::floor(perPlace) != perPlace))
-    return visited(places);
+    return places * (1 - missed(1 / places));
   if (perPlace <= 1) // those of the chosen groups, evenly
-    return visited(chosen / perPlace);
-  double missed = 0; // j of a place's groups are chosen with hypergeometric probability
+    return chosen / perPlace * (1 - missed(perPlace / chosen));
+  double never = 0; // j of a place's groups are chosen with hypergeometric probability
   for (double j = 0; j <= std::min(perPlace, chosen); ++j)
-    missed += choose(perPlace, j) * choose(groups - perPlace, chosen - j) / choose(groups, chosen) *
-              std::pow(1 - j / chosen, copies);
-  return places * (1 - missed);
+    never += choose(perPlace, j) * choose(groups - perPlace, chosen - j) / choose(groups, chosen) *
+             missed(j / chosen);
+  return places * (1 - never);
 }
 
 double onceSeconds(const Machine &machine, double tokenBytes, RankGroup group,

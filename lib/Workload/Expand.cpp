@@ -363,7 +363,7 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
                rows * h * there, beside);
   for (BlockCollective &c : block.collectives)
     if (c.axis == Axis::Expert)
-      c.routing = {w.moe.topK, w.moe.groups, w.moe.topGroups};
+      c.routing = {w.moe.topK, w.moe.groups, w.moe.topGroups, w.moe.count};
   // Keeps nothing: the activation has multiplied its result with the router's probabilities
   // (Megatron-Core 0.12, core/transformer/moe/experts.py, weighted_bias_swiglu_impl).
   launchesOf(b.pointwise("experts.combine", rows * h, 1, 0.5, 1, 1, 0, 4), 4);

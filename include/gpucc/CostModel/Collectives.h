@@ -48,13 +48,13 @@ CollectiveCost collectiveCost(const Machine &machine, Collective kind, double by
                               RankGroup group,
                               const Calibration &calibration = Calibration::builtin());
 
-/// Experts that a token visits: `copies` of them, drawn evenly from `topGroups` of the `groups`
-/// that all experts are cut into (1 of 1: from all).
+/// Experts that a token visits: `copies` different ones, drawn evenly from `topGroups` of the
+/// `groups` that all `experts` are cut into (1 of 1: from all; 0 experts: more than can be counted).
 struct Routing {
-  int64_t copies = 1, groups = 1, topGroups = 1;
+  int64_t copies = 1, groups = 1, topGroups = 1, experts = 0;
 };
 /// Of `places` (ranks, or nodes) that hold equal shares of the experts in order, how many a token
-/// visits on average. 8 experts on 8 ranks: 8 (1 - (7/8)^8) = 5.25.
+/// visits on average. 2 of 8 experts on 4 ranks: 4 (1 - 6/8 5/7) = 1.86.
 double placesVisited(const Routing &routing, double places);
 /// An all-to-all of experts that sends a token once to a node and there once to a rank, whatever
 /// experts it has on it (DeepEP, HybridEP). `tokenBytes`: of all tokens of one rank, one copy each.
