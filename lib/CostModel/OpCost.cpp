@@ -125,10 +125,6 @@ OpCost opCost(const DeviceKind &device, const OpWork &work, const Calibration &c
   return result;
 }
 
-double withHostTime(double deviceSeconds, double launches, double secondsPerLaunch) {
-  return besideHost(deviceSeconds, launches * secondsPerLaunch);
-}
-
 double besideHost(double deviceSeconds, double hostSeconds) {
   return std::hypot(deviceSeconds, hostSeconds);
 }

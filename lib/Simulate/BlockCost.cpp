@@ -1,4 +1,5 @@
 //===- BlockCost.cpp - one block in seconds and bytes ---------------------===//
+#include "Step.h"
 #include "gpucc/CostModel/Collectives.h"
 #include "gpucc/CostModel/OpCost.h"
 #include "gpucc/Simulate/StepCost.h"
@@ -33,8 +34,6 @@ namespace {
 /// Share of a collective that runs beside compute and is still waited for: the pieces at both ends
 /// have nothing to hide behind.
 constexpr double besideExposed = 0.5;
-/// The same of one that runs beside whole products: it takes multiprocessors from them.
-constexpr double wholeExposed = 0.1;
 
 /// What the host does for one pass through a block.
 struct Host {

@@ -4,7 +4,7 @@
 // first `recomputeLayers` of a rank's layers recompute, spread evenly over its chunks.
 //
 //===----------------------------------------------------------------------===//
-#include "gpucc/Simulate/StepCost.h"
+#include "Step.h"
 #include <algorithm>
 
 namespace gpucc::simulate {
@@ -155,7 +155,7 @@ std::vector<ChunkCost> chunkCosts(BlockCache &cache, const cost::Machine &machin
       chunk.keptBytes *= 1 - l.offloadActivations;
     chunks.push_back(chunk);
   }
-  if (l.schedule == ScheduleKind::DualPipe && l.pp > 1) // the second copy, in the other direction
+  if (hasTwoCopies(l)) // the second copy, in the other direction
     for (int c = 0; c < l.pp; ++c) {
       chunks.push_back(chunks[static_cast<size_t>(c)]);
       chunks.back().rank = static_cast<int>(l.pp) - 1 - c;

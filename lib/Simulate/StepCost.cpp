@@ -1,5 +1,6 @@
 //===- StepCost.cpp - chunks, schedule, data parallelism, update ----------===//
 #include "gpucc/Simulate/StepCost.h"
+#include "Step.h"
 #include "gpucc/CostModel/Collectives.h"
 #include "gpucc/CostModel/OpCost.h"
 #include <algorithm>
@@ -14,8 +15,6 @@ namespace {
 
 /// Host memory over PCIe: what offloaded state crosses, bytes per second and direction.
 constexpr double hostLinkBandwidth = 20e9;
-/// Of a send beside compute, what the rank waits for: as of whole collectives beside products.
-constexpr double sendExposed = 0.1;
 
 class Step {
 public:
@@ -30,34 +29,31 @@ public:
     size_t p = static_cast<size_t>(l.pp);
     std::vector<double> work(p, 0), start(p, -1);
     std::vector<double> after(p, 0);
-    double before = 0, behind = 0, runs = static_cast<double>(m);
-    bool twice = l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1;
-    if (twice)
-      runs /= 2;
+    double before = 0, behind = 0;
     double gather = shardedSeconds(), share = pairShare(), most = 0;
     // As much time to hide traffic behind as anyone could wish.
-    end.assign(p, 1e30);
-    busy.assign(p, 0);
-    lastBackward = firstForward = end;
+    lastBackward.assign(p, 1e30);
+    firstForward = lastBackward;
     for (const ChunkCost &chunk : cost.chunks) {
       size_t r = static_cast<size_t>(chunk.rank);
       double all = chunk.parts.total();
       double exposed = exposedBeside(all, gather * parameterShare(chunk));
-      work[r] += runs * (all + exposed) * share;
+      work[r] += runs() * (all + exposed) * share;
       if (start[r] < 0) {
-        start[r] = twice ? 0 : before;
+        start[r] = twoCopies() ? 0 : before;
         after[r] = behind;
       }
       before += chunk.seconds.forward;
       behind += chunk.seconds.backwardInput + chunk.seconds.backwardWeight;
     }
     dataParallel();
-    // With whole backwards a rank ends with one, which the ranks before it still have to pass on.
-    bool whole = !solvers::splitsBackward(l.schedule);
-    for (size_t r = 0; r < p; ++r)
-      most = std::max(most, start[r] + work[r] + (whole ? after[r] : 0) + (whole ? 0 : tailOf(r)));
-    if (whole) // the rank of the first chunk is the last to end
+    // With whole backwards a rank ends with one, which the ranks before it still have to pass on;
+    // the rank of the first chunk is the last to end.
+    if (!solvers::splitsBackward(l.schedule)) {
+      for (size_t r = 0; r < p; ++r)
+        most = std::max(most, start[r] + work[r] + after[r]);
       most += tailOf(static_cast<size_t>(cost.chunks.front().rank));
+    }
     for (size_t r = 0; r < p; ++r)
       most = std::max(most, start[r] + work[r] + tailOf(r));
     return most;
@@ -73,7 +69,7 @@ public:
     m = l.microBatches();
     if (!(options.memoryOnly && options.closedFormMemory))
       chooseSchedule();
-    memory();
+    addMemory(cost, machine, w, l, calibration, options.closedFormMemory ? nullptr : &schedule);
     if (options.memoryOnly)
       return cost;
     pipeline();
@@ -84,6 +80,9 @@ public:
 
 private:
   double overlap() const { return calibration("overlap"); }
+  bool twoCopies() const { return hasTwoCopies(l); }
+  /// Micro-batches that pass a chunk: each of DualPipe's two copies sees half of them.
+  double runs() const { return static_cast<double>(m) / (twoCopies() ? 2 : 1); }
 
   /// A pipeline repeats in its middle: a long one is timed twice shorter and continued.
   void chooseSchedule() {
@@ -93,114 +92,6 @@ private:
       shortM = options.mostMicroBatches / round * round + m % round;
     schedule = solvers::makeSchedule(l.schedule, static_cast<int>(l.pp), static_cast<int>(shortM),
                                      static_cast<int>(l.virtualStages));
-  }
-
-  // --- memory -------------------------------------------------------------------------------
-
-  void memory() {
-    size_t p = static_cast<size_t>(l.pp);
-    cost.memory.assign(p, {});
-    std::vector<double> parameters(p, 0), experts(p, 0), kept(p, 0), work(p, 0), logits(p, 0);
-    for (const ChunkCost &chunk : cost.chunks) {
-      size_t r = static_cast<size_t>(chunk.rank);
-      parameters[r] += chunk.parameters;
-      experts[r] += chunk.expertParameters;
-      work[r] = std::max(work[r], chunk.workspaceBytes);
-      logits[r] = std::max(logits[r], chunk.logitBytes);
-    }
-    bool severalNodes = l.ranks() > machine.devicesPerNode;
-    for (size_t r = 0; r < p; ++r) {
-      cost::RankMemory &to = cost.memory[r];
-      state(to, parameters[r], groupOf(l, Axis::Gradient).size);
-      state(to, experts[r], groupOf(l, Axis::ExpertData).size);
-      to.activations = peakKept(static_cast<int>(r)) + pairKept(static_cast<int>(r)) - logits[r];
-      to.logits = 2.5 * logits[r]; // f32 logits are kept; 16-bit ones and their gradient pass by
-      to.workspace = work[r];
-      // One bucket being filled or scattered, one being gathered.
-      double all = (parameters[r] + experts[r]) * l.recipe.gradientBytes;
-      if (l.zeroStage > 0 && groupOf(l, Axis::Gradient).size > 1)
-        to.communication += 2 * std::min(l.recipe.bucketBytes, all);
-      cost::Machine own = machineOfRank(machine, l, static_cast<int>(r));
-      cost::addOverheads(to, own, severalNodes, calibration);
-      double limit = own.device.memoryBytes;
-      if (r == 0 || to.total() / limit > fullestShare) {
-        fullestShare = to.total() / limit;
-        cost.fullest = static_cast<int>(r);
-        cost.memoryLimit = limit;
-      }
-    }
-    cost.fits = fullestShare <= 1;
-  }
-
-  void state(cost::RankMemory &to, double elements, int64_t sharers) {
-    if (elements <= 0)
-      return;
-    bool wide = l.recipe.precision == Precision::F32 || l.recipe.precision == Precision::Tf32;
-    cost::StateInputs in;
-    in.parameterBytes = elements * (wide ? 4 : 2);
-    in.gradientBytes = elements * (l.recipe.gradientBytes + l.recipe.secondGradientBytes);
-    in.optimizerBytes = elements * l.recipe.optimizerBytes * (1 - l.offloadOptimizer);
-    in.zeroStage = l.zeroStage;
-    in.dp = l.zeroGroup > 0 ? std::min(l.zeroGroup, sharers) : sharers;
-    cost::RankMemory add = cost::stateMemory(in);
-    to.parameters += add.parameters;
-    to.gradients += add.gradients;
-    to.optimizer += add.optimizer;
-    if (l.zeroStage >= 3) // two gathered layers and one layer's whole gradient
-      to.communication += elements / std::max<double>(1, layersPerRank()) *
-                          (2.0 * (wide ? 4 : 2) + l.recipe.gradientBytes);
-  }
-
-  double layersPerRank() const {
-    return static_cast<double>(w.layers + w.predictAhead) / static_cast<double>(l.pp);
-  }
-
-  /// Most bytes kept at once on a rank while its row runs.
-  double peakKept(int rank) const {
-    double now = 0, peak = 0;
-    if (l.schedule == solvers::ScheduleKind::GPipe && l.pp > 1)
-      return static_cast<double>(m) * cost.chunks[static_cast<size_t>(rank)].keptBytes;
-    if (options.closedFormMemory)
-      return closedFormKept(rank);
-    for (const solvers::Action &a : schedule.stages[static_cast<size_t>(rank)]) {
-      if (a.kind == solvers::ActionKind::Update)
-        continue;
-      double bytes = cost.chunks[static_cast<size_t>(schedule.stageOf(rank, a))].keptBytes;
-      if (a.kind == solvers::ActionKind::Forward)
-        now += bytes;
-      peak = std::max(peak, now);
-      // Weights read the inputs that were kept; the rest goes with the backward of inputs.
-      if (a.kind == solvers::ActionKind::Backward || a.kind == solvers::ActionKind::BackwardWeight)
-        now -= bytes;
-    }
-    return peak;
-  }
-
-  /// Expert traffic beside another pass needs one more forward chunk before the first backward one
-  /// (Megatron-Core, get_pp_rank_microbatches); DualPipe's schedule has it.
-  double pairKept(int rank) const {
-    bool dual = l.schedule == solvers::ScheduleKind::DualPipe ||
-                l.schedule == solvers::ScheduleKind::DualPipeV;
-    bool more = l.recipe.overlapExperts && l.ep > 1 && m > 1 && canOverlapExperts(l);
-    double most = 0;
-    for (const ChunkCost &chunk : cost.chunks)
-      if (more && !(dual && l.pp > 1) && chunk.rank == rank)
-        most = std::max(most, chunk.keptBytes - chunk.logitBytes);
-    return most;
-  }
-
-  double closedFormKept(int rank) const {
-    double bytes = 0, held = 0;
-    for (const ChunkCost &chunk : cost.chunks)
-      if (chunk.rank == rank) {
-        bytes += chunk.keptBytes;
-        ++held;
-      }
-    if (l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1)
-      bytes /= held; // a micro-batch passes one of the two copies
-    return bytes * solvers::keptMicroBatches(l.schedule, static_cast<int>(l.pp),
-                                             static_cast<int>(m), static_cast<int>(l.virtualStages),
-                                             rank);
   }
 
   // --- time ---------------------------------------------------------------------------------
@@ -227,7 +118,7 @@ private:
     bool waited =
         l.recipe.sends == Sends::Waited || (l.recipe.sends == Sends::BesideInterleaved &&
                                             l.schedule != solvers::ScheduleKind::Interleaved);
-    waitForSends(seconds, waited ? 1 : sendExposed);
+    waitForSends(seconds, waited ? 1 : wholeExposed);
     for (size_t c = 0; c < seconds.size(); ++c)
       cost.chunks[c].seconds = seconds[c]; // what the events of the simulator take
     solvers::TimingOptions timing;
@@ -253,26 +144,22 @@ private:
   /// A rank that waits for its sends is busy with them; what it sent is there when it goes on. Of
   /// those beside compute it waits for as much as of all traffic beside products.
   void waitForSends(std::vector<solvers::StageSeconds> &seconds, double share) {
-    double waited = share * cost.sendSeconds, runs = static_cast<double>(m);
-    size_t n = seconds.size();
-    if (l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1) {
-      runs /= 2; // each of the two copies sees half of the micro-batches
-      n /= 2;
-    }
+    double waited = share * cost.sendSeconds;
+    size_t n = seconds.size() / (twoCopies() ? 2 : 1);
     sendBusy.assign(static_cast<size_t>(l.pp), 0);
     for (size_t c = 0; c < seconds.size(); ++c) {
       size_t at = c % n; // in its copy
       auto crosses = [&](size_t other) {
         return cost.chunks[c - at + other].rank != cost.chunks[c].rank;
       };
-      double &busy = sendBusy[static_cast<size_t>(cost.chunks[c].rank)];
+      double &waits = sendBusy[static_cast<size_t>(cost.chunks[c].rank)];
       if (at + 1 < n && crosses(at + 1)) {
         seconds[c].forward += waited;
-        busy += runs * waited;
+        waits += runs() * waited;
       }
       if (at > 0 && crosses(at - 1)) {
         seconds[c].backwardInput += waited;
-        busy += runs * waited;
+        waits += runs() * waited;
       }
     }
     cost.sendSeconds -= waited;
@@ -472,19 +359,14 @@ private:
     cost.gradientSeconds = tail.gradientSeconds;
     cost.gradientExposed = tail.exposed();
     cost.updateSeconds = tail.updateSeconds;
-    double sends = r < sendBusy.size() ? sendBusy[r] : 0;
-    cost.bubbleSeconds = cost.seconds - cost.workSeconds[r] + sends;
-    double runs = static_cast<double>(m);
-    if (l.schedule == solvers::ScheduleKind::DualPipe && l.pp > 1)
-      runs /= 2; // each of the two copies sees half of the micro-batches
-    double parts = 0;
+    cost.bubbleSeconds = cost.seconds - cost.workSeconds[r] + sendBusy[r];
     for (size_t c = 0; c < cost.chunks.size(); ++c)
       if (cost.chunks[c].rank == cost.busiest) {
-        cost.parts += cost.chunks[c].parts.scaled(runs);
-        cost.gatherSeconds += gatherExposed[c] * runs;
+        cost.parts += cost.chunks[c].parts.scaled(runs());
+        cost.gatherSeconds += gatherExposed[c] * runs();
       }
-    parts = cost.parts.total() + cost.gatherSeconds;
-    cost.offloadSeconds = busy[r] - parts - sends; // what pairs hide is less than nothing
+    // What pairs hide is less than nothing.
+    cost.offloadSeconds = busy[r] - cost.parts.total() - cost.gatherSeconds - sendBusy[r];
     double model = countFlops(w).model() * static_cast<double>(l.globalBatch);
     double peak = 0;
     for (int k = 0; k < l.pp; ++k)
@@ -508,7 +390,6 @@ private:
   solvers::PipelineSchedule schedule;
   std::vector<double> busy, end, lastBackward, firstForward, gatherExposed;
   std::vector<double> sendBusy; ///< of a rank's work, what it waits for sends
-  double fullestShare = 0;
 };
 
 } // namespace

@@ -8,7 +8,7 @@
 // the bytes (3 * 8192^2 * 2) take 0.16 ms, so the matrix unit bounds it: boundBy = "matrix".
 //
 // Host time is not part of an op: a host that launches `launches` kernels runs beside the device,
-// so the two are combined per block of ops (`withHostTime`).
+// so the two are combined per block of ops (`besideHost`).
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_COSTMODEL_OPCOST_H
@@ -51,11 +51,9 @@ double shapeUtilization(const DeviceKind &device, const Calibration &calibration
                         int64_t n, int64_t k, int64_t batch, bool tensorUnit,
                         bool acrossRows = false);
 
-/// Seconds of a block of ops that takes `deviceSeconds` on the device and `launches` operators on
-/// an eager host: the two run beside each other and each waits for the other now and then, so the
-/// result is sqrt(device^2 + host^2) (a norm, equal to the larger one far from the crossing).
-double withHostTime(double deviceSeconds, double launches, double secondsPerLaunch);
-/// The same for a host that is busy for `hostSeconds`.
+/// Seconds of a block of ops that takes `deviceSeconds` on the device and keeps an eager host busy
+/// for `hostSeconds`: the two run beside each other and each waits for the other now and then, so
+/// the result is sqrt(device^2 + host^2) (a norm, equal to the larger one far from the crossing).
 double besideHost(double deviceSeconds, double hostSeconds);
 
 } // namespace gpucc::cost
