@@ -25,7 +25,8 @@ static int64_t numbersOf(Value value) {
   int64_t greatest = -1;
   for (int64_t i = 0; i < tensor->numElements(); ++i)
     greatest = std::max(greatest, tensor->getInt(i));
-  return tensor->numElements() > 2 ? greatest + 1 : 0; // `x == 0` and `x == pad` say little
+  bool says = tensor->numElements() > 2 && greatest < std::numeric_limits<int64_t>::max();
+  return says ? greatest + 1 : 0; // `x == 0` and `x == pad` say little
 }
 
 /// What one use says; 0: nothing.
