@@ -230,7 +230,8 @@ void improveWindows(const OrderGraph &graph, std::vector<int> &order, const Orde
       OrderState old = fresh;
       for (int i = begin; i < end; ++i)
         old.run(graph, order[i]);
-      DownsetResult better = searchDownsets(graph, fresh, allowed, old.peak, 4000);
+      DownsetResult better =
+          searchDownsets(graph, fresh, allowed, old.peak, 4000, options.stateBytes);
       steps += better.steps;
       if (static_cast<int>(better.order.size()) == end - begin)
         std::copy(better.order.begin(), better.order.end(), order.begin() + begin);
@@ -268,9 +269,10 @@ OrderSolution solveOrder(const OrderProblem &problem, const OrderOptions &option
   consider(beamSearch(graph, width, best.steps), "beam search");
   if (best.peak > best.lowerBound) {
     int64_t perStep = std::max<int64_t>(1, graph.count() / 64); // memory of a state grows with n
-    DownsetResult exact =
-        searchDownsets(graph, OrderState(graph), {}, best.peak, options.stepBudget / perStep);
+    DownsetResult exact = searchDownsets(graph, OrderState(graph), {}, best.peak,
+                                         options.stepBudget / perStep, options.stateBytes);
     best.steps += exact.steps;
+    best.storedBytes = exact.storedBytes;
     if (!exact.order.empty())
       consider(exact.order, "exact search over downsets");
     best.optimal = !exact.order.empty() || exact.exhausted;

@@ -106,6 +106,16 @@ struct Node {
   std::vector<int> ops;
 };
 
+/// Bytes of what an expanded downset gives back, and of what stays (its bits, twice, and the ops).
+int64_t freedBytes(const OrderState &state) {
+  return static_cast<int64_t>(
+      sizeof(int) * (state.pendingPreds.size() + state.pendingReaders.size() + state.ready.size()));
+}
+int64_t bytesOf(const OrderState &state, const std::vector<int> &ops) {
+  return freedBytes(state) + static_cast<int64_t>(sizeof(Node) + 2 * 8 * state.done.size() +
+                                                  sizeof(int) * ops.size());
+}
+
 /// Run every allowed op that neither raises the peak nor leaves more bytes behind: some best order
 /// from here does so too, since moving it to the front never adds live bytes later.
 void runFreeOps(const OrderGraph &graph, OrderState &state, const std::vector<char> &allowed,
@@ -127,9 +137,10 @@ void runFreeOps(const OrderGraph &graph, OrderState &state, const std::vector<ch
 } // namespace
 
 DownsetResult searchDownsets(const OrderGraph &graph, const OrderState &start,
-                             const std::vector<char> &allowed, int64_t limit, int64_t budget) {
+                             const std::vector<char> &allowed, int64_t limit, int64_t budget,
+                             int64_t stateBytes) {
   DownsetResult result;
-  int64_t goal = 0;
+  int64_t goal = 0, stored = 0;
   for (int op = 0; op < graph.count(); ++op)
     goal += !start.isDone(op) && (allowed.empty() || allowed[op]);
   std::vector<Node> nodes;
@@ -144,6 +155,8 @@ DownsetResult searchDownsets(const OrderGraph &graph, const OrderState &start,
     if (!isNew && it->second <= state.peak)
       return;
     it->second = state.peak;
+    stored += bytesOf(state, ops);
+    result.storedBytes = std::max(result.storedBytes, stored);
     queue.push({state.peak, left, state.live, static_cast<int>(nodes.size())});
     nodes.push_back({std::move(state), parent, std::move(ops)});
     remaining.push_back(left);
@@ -166,6 +179,7 @@ DownsetResult searchDownsets(const OrderGraph &graph, const OrderState &start,
     }
     if (result.steps++ >= budget)
       return result;
+    stored -= freedBytes(nodes[at].state);
     std::vector<int> ready = nodes[at].state.ready;
     for (int op : ready) {
       if (!allowed.empty() && !allowed[op])
@@ -175,6 +189,8 @@ DownsetResult searchDownsets(const OrderGraph &graph, const OrderState &start,
       next.run(graph, op);
       if (next.peak >= limit)
         continue;
+      if (stored >= stateBytes)
+        return result;
       runFreeOps(graph, next, allowed, run);
       int64_t left = remaining[at] - static_cast<int64_t>(run.size());
       push(std::move(next), at, std::move(run), left);

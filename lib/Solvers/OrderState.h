@@ -38,16 +38,18 @@ struct OrderState {
 };
 
 /// Best-first over downsets starting at `start`, restricted to `allowed` ops (empty: all), until
-/// all allowed ops ran. Returns the ops in order, empty when `budget` expansions did not suffice or
-/// no order stays below `limit` bytes.
+/// all allowed ops ran. Returns the ops in order, empty when `budget` expansions or `stateBytes` of
+/// stored downsets did not suffice or no order stays below `limit` bytes.
 struct DownsetResult {
   std::vector<int> order;
   int64_t peak = 0;
   int64_t steps = 0;
+  int64_t storedBytes = 0; ///< of downsets at most at a time, as `bytesOf` counts them
   bool exhausted = false; ///< every downset was looked at: nothing below `limit` exists
 };
 DownsetResult searchDownsets(const OrderGraph &graph, const OrderState &start,
-                             const std::vector<char> &allowed, int64_t limit, int64_t budget);
+                             const std::vector<char> &allowed, int64_t limit, int64_t budget,
+                             int64_t stateBytes);
 
 /// The optimal order when every op has at most one reader (an in-forest), else empty
 /// (OrderTree.cpp).

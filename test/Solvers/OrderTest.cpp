@@ -159,6 +159,35 @@ TEST(Order, TheGivenOrderIsImprovedNotIgnored) {
   EXPECT_EQ(solution.peak, 11);
 }
 
+/// A concatenation of slices has as many ready ops as slices: each expansion stores
+/// as many states.
+TEST(Order, StoredDownsetsAreBounded) {
+  std::vector<std::vector<int>> predecessors(1);
+  std::vector<int64_t> sizes{1000};
+  std::mt19937 random(5);
+  std::vector<int> ends;
+  for (int slice = 0; slice < 300; ++slice) { // input -> wide -> narrow, all narrow ones joined
+    int wide = static_cast<int>(predecessors.size());
+    predecessors.push_back({0});
+    sizes.push_back(100 + static_cast<int64_t>(random() % 900));
+    predecessors.push_back({wide});
+    sizes.push_back(1 + static_cast<int64_t>(random() % 900));
+    ends.push_back(wide + 1);
+  }
+  predecessors.push_back(ends);
+  sizes.push_back(1);
+  OrderProblem problem = OrderProblem::fromPredecessors(predecessors, sizes);
+  OrderOptions options;
+  options.stateBytes = 1 << 22;
+  OrderSolution solution = solveOrder(problem, options);
+  EXPECT_EQ(verifyOrder(problem, solution.order), "");
+  EXPECT_EQ(peakOfOrder(problem, solution.order), solution.peak);
+  EXPECT_GE(solution.peak, solution.lowerBound);
+  // One state may pass the limit: about 301 bits twice and three counters per op.
+  EXPECT_GT(solution.storedBytes, 0);
+  EXPECT_LE(solution.storedBytes, options.stateBytes + 20'000);
+}
+
 TEST(Order, ChecksCyclesAndIndices) {
   OrderProblem problem;
   problem.numOps = 2;

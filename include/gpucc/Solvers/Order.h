@@ -50,6 +50,7 @@ struct OrderProblem {
 
 struct OrderOptions {
   int64_t stepBudget = 60'000; ///< downsets expanded by the exact search
+  int64_t stateBytes = int64_t(1) << 28; ///< that stored downsets may take; counted, not measured
   int beamWidth = 48;          ///< for graphs where the exact search ends without an answer
   int windowSize = 12;         ///< ops re-ordered exactly at a time
   int windowRounds = 3;
@@ -62,6 +63,7 @@ struct OrderSolution {
   int64_t lowerBound = 0; ///< bytes; no order is below
   bool optimal = false;
   int64_t steps = 0;
+  int64_t storedBytes = 0; ///< of downsets that the exact search held at most
   std::string method;
   std::string dump() const;
 };
