@@ -155,6 +155,27 @@ TEST(Collectives, MoreBytesAreNeverFasterAndHalvesNeverSlower) {
     }
 }
 
+// More ranks of one kind of place are never faster for the same bytes: inside a node, and with whole
+// nodes. (From one node to two is another algorithm; measured curves have dents of some per cent.)
+TEST(Collectives, MoreRanksAreNeverFaster) {
+  for (const char *name : {"a100-80gb", "h100", "v100", "l4"})
+    for (Collective kind :
+         {Collective::AllReduce, Collective::AllGather, Collective::ReduceScatter})
+      for (double bytes : {1e4, 1e6, 3e7, 1e9}) {
+        Machine m = named(name);
+        m.nodes = 64;
+        for (const std::vector<int64_t> &sizes :
+             {std::vector<int64_t>{2, 4, 8}, std::vector<int64_t>{16, 32, 64, 128, 256, 512}}) {
+          double before = 0;
+          for (int64_t size : sizes) {
+            double now = collectiveCost(m, kind, bytes, {size, 1}).seconds;
+            EXPECT_GE(now, 0.97 * before) << name << ' ' << size << ' ' << bytes;
+            before = now;
+          }
+        }
+      }
+}
+
 TEST(Collectives, TiersSlowWhatCrossesThem) {
   Machine m = named("h100", 1024);
   double flat = collectiveCost(m, Collective::AllReduce, 1e9, {1024, 1}).seconds;

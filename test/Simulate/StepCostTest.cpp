@@ -104,6 +104,27 @@ TEST(StepCost, Laws) {
   EXPECT_LE(stepCost(other, faster, layoutOf(base + "512")).seconds, none.seconds);
 }
 
+// More layers take longer and more memory, also where the ranks' shares are uneven.
+TEST(StepCost, MoreLayersAreNeverFaster) {
+  cost::Machine machine = machineOf("h100", 64);
+  for (const char *model : {"llama-3-8b", "mixtral-8x7b"})
+    for (const char *pins : {"tp=2,pp=4,dp=8,global-batch=64",
+                             "tp=2,pp=1,dp=32,global-batch=64,zero=3",
+                             "tp=2,pp=8,dp=4,global-batch=64,recompute=full"}) {
+      double seconds = 0, bytes = 0;
+      for (int64_t layers = 8; layers <= 40; ++layers) {
+        Workload w = builtin(model);
+        w.layers = layers;
+        BlockCache cache(w, cost::Calibration::builtin());
+        StepCost now = stepCost(cache, machine, layoutOf(pins));
+        EXPECT_GE(now.seconds, seconds * (1 - 1e-9)) << model << ' ' << pins << ' ' << layers;
+        EXPECT_GE(now.fullestMemory().total(), bytes * (1 - 1e-9)) << model << ' ' << layers;
+        seconds = now.seconds;
+        bytes = now.fullestMemory().total();
+      }
+    }
+}
+
 TEST(StepCost, TheBoundIsNeverAbove) {
   Workload w = builtin("mixtral-8x7b");
   BlockCache cache(w, cost::Calibration::builtin());
