@@ -1,7 +1,8 @@
 //===- Csv.cpp - cells of a CSV file --------------------------------------===//
+#include "Names.h"
 #include "Runs.h"
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 namespace gpucc::bench {
 
@@ -33,24 +34,31 @@ static std::vector<std::vector<std::string>> splitCsv(const std::string &text) {
   return lines;
 }
 
+static std::string trimmed(const std::string &cell) {
+  size_t from = cell.find_first_not_of(" \t"), to = cell.find_last_not_of(" \t");
+  return from == std::string::npos ? "" : cell.substr(from, to - from + 1);
+}
+
 std::vector<Cells> readCsv(const std::string &path, std::string &error) {
   std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    error = path + ": cannot be read; name a CSV file";
+  std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (!file.is_open() || file.bad() || all.empty()) {
+    error = path + (file.is_open() && !file.bad() ? ": is empty" : ": cannot be read") +
+            "; name a CSV file";
     return {};
   }
-  std::string all = text.str();
   if (all.compare(0, 3, "\xEF\xBB\xBF") == 0)
     all.erase(0, 3);
   std::vector<std::vector<std::string>> lines = splitCsv(all);
+  for (std::string &column : lines[0])
+    column = lower(trimmed(column));
   std::vector<Cells> rows;
   for (size_t i = 1; i < lines.size(); ++i) {
     if (lines[i].size() < 2)
       continue;
     Cells cells;
-    for (size_t c = 0; c < lines[0].size() && c < lines[i].size(); ++c)
-      cells[lines[0][c]] = lines[i][c];
+    for (size_t c = 0; c < lines[0].size(); ++c)
+      cells[lines[0][c]] = c < lines[i].size() ? trimmed(lines[i][c]) : "";
     rows.push_back(std::move(cells));
   }
   return rows;

@@ -23,9 +23,13 @@ double number(const Cells &cells, const std::string &key) {
   auto it = cells.find(key);
   if (it == cells.end())
     return 0;
+  static const std::regex grouped("-?[0-9]{1,3}(,[0-9]{3})+(\\.[0-9]*)?");
+  std::string digits = it->second;
+  if (digits.find(',') != std::string::npos && std::regex_match(digits, grouped))
+    std::erase(digits, ',');
   char *end = nullptr;
-  double value = std::strtod(it->second.c_str(), &end);
-  bool fine = end != it->second.c_str() && !*end && std::abs(value) < 1e12; // no NaN either
+  double value = std::strtod(digits.c_str(), &end);
+  bool fine = end != digits.c_str() && !*end && std::abs(value) < 1e12; // no NaN either
   return fine ? value : 0;
 }
 
@@ -55,9 +59,7 @@ public:
     run.source = source;
     run.family = familyOf(source);
     run.id = found(notes, "run_id=([^; ]+)");
-    const Stack *stack = stackOf(source);
-    if (!stack)
-      return "unknown software";
+    const Stack *stack = stackOrUsual(source, machineOf(text(first, "gpu_type")));
     run.stack = stack->software;
     if (isOutside(name))
       return "architecture";
@@ -108,7 +110,8 @@ private:
     int perNode = static_cast<int>(number(first, "gpus_per_node"));
     std::string name = machineOf(text(first, "gpu_type"));
     if (name.empty())
-      return "device";
+      return text(first, "gpu_type").empty() ? "no device stated"
+                                             : "device " + text(first, "gpu_type");
     if (run.gpus < 1)
       return "incomplete";
     run.machine = std::get<cost::Machine>(cost::loadMachine(name));
@@ -444,57 +447,8 @@ private:
 
 } // namespace
 
-void addPublished(const std::string &path, Runs &runs, std::string &error) {
-  std::map<std::string, std::vector<Cells>> byRun;
-  std::vector<std::string> order;
-  int unnamed = 0;
-  for (Cells &row : readCsv(path, error)) {
-    std::string id = found(text(row, "notes"), "run_id=([^; ]+)");
-    if (id.empty())
-      id = "#" + std::to_string(unnamed++);
-    if (!byRun.count(id))
-      order.push_back(id);
-    byRun[id].push_back(std::move(row));
-  }
-  for (const std::string &id : order) {
-    Run run;
-    std::string why = Describing(byRun[id]).describe(run);
-    if (why.empty())
-      runs.runs.push_back(std::move(run));
-    else
-      ++runs.skipped[text(byRun[id].front(), "source")][why];
-  }
-}
-
-void addVtrain(const std::string &path, const std::string &which, Runs &runs, std::string &error) {
-  int count = 0;
-  for (const Cells &row : readCsv(path, error)) {
-    Cells cells = {{"source", "vTrain " + which},
-                   {"model", "GPT"},
-                   {"layers", text(row, "# layers")},
-                   {"hidden", text(row, "hidden size")},
-                   {"heads", text(row, "attention heads")},
-                   {"vocab", "51200"},
-                   {"seq", text(row, "sequence length")},
-                   {"global_batch", text(row, "global batch")},
-                   {"micro_batch", text(row, "micro batch")},
-                   {"gpus", text(row, "# GPUs")},
-                   {"gpu_type", "A100-80GB"},
-                   {"gpus_per_node", "8"},
-                   {"precision", "fp16"},
-                   {"tp", text(row, "tensor parallelism")},
-                   {"dp", text(row, "data parallelism")},
-                   {"pp", text(row, "pipeline parallelism")},
-                   {"metric_name", "iteration_time_ms"},
-                   {"metric_value", text(row, "iteration time (ms)")}};
-    Run run;
-    std::string why = Describing({cells}).describe(run);
-    run.id = "vtrain-" + which + "#" + std::to_string(++count);
-    if (why.empty())
-      runs.runs.push_back(std::move(run));
-    else
-      ++runs.skipped["vTrain " + which][why];
-  }
+std::string describe(const std::vector<Cells> &rows, Run &run) {
+  return Describing(rows).describe(run);
 }
 
 } // namespace gpucc::bench

@@ -91,6 +91,8 @@ std::string machineOf(const std::string &type) {
       return name;
   if (has(u, "v100"))
     return has(u, "16gb") || !has(u, "32") ? "v100-16gb" : "v100";
+  if (has(u, "h100") && has(u, "pci"))
+    return ""; // 350 W, HBM2e: not the SXM part, and not built in
   if (has(u, "h100"))
     return has(u, "96") ? "h100-96gb" : "h100";
   if (has(u, "a100"))

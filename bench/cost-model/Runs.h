@@ -58,10 +58,11 @@ struct Runs {
 /// Lines of a CSV file by column; quoted cells may hold commas and line breaks.
 std::vector<Cells> readCsv(const std::string &path, std::string &error);
 
-/// Published runs of `path`.
-void addPublished(const std::string &path, Runs &runs, std::string &error);
-/// vTrain's tables ("single", "multi").
-void addVtrain(const std::string &path, const std::string &which, Runs &runs, std::string &error);
+/// Empty, or why the run whose lines (one per metric) are `rows` cannot be described.
+std::string describe(const std::vector<Cells> &rows, Run &run);
+
+/// Runs of `path`, in the form of published_runs.csv or of vTrain's tables.
+void addRuns(const std::string &path, Runs &runs, std::string &error);
 
 struct Prediction {
   bool valid = false;

@@ -80,4 +80,18 @@ const Stack *stackOf(const std::string &source) {
   return nullptr;
 }
 
+/// What Megatron-Core, NeMo and torchtitan have in common since 2023. FlashAttention 2 needs Ampere
+/// (its README), so that older devices run attention unfused.
+static const Stack usual = {"", "", "unknown", true, 1, true, true, false, 4, 0, 0,
+                            Recompute::None, false, false, false, true, false, 0};
+static const Stack usualBeforeAmpere = {"", "", "unknown", false, 1, true, true, false, 4, 0, 0,
+                                        Recompute::None, false, false, false, true, false, 0};
+
+const Stack *stackOrUsual(const std::string &source, const std::string &machine) {
+  if (const Stack *stack = stackOf(source))
+    return stack;
+  bool old = machine.starts_with("v100") || machine == "t4";
+  return old ? &usualBeforeAmpere : &usual;
+}
+
 } // namespace gpucc::bench

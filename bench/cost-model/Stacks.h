@@ -32,6 +32,8 @@ struct Stack {
 };
 
 const Stack *stackOf(const std::string &source);
+/// The same, or for software that the table lacks what today's stacks have in common.
+const Stack *stackOrUsual(const std::string &source, const std::string &machine);
 
 } // namespace gpucc::bench
 #endif // GPUCC_BENCH_COSTMODEL_STACKS_H

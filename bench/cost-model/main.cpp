@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 using namespace gpucc;
 using namespace gpucc::bench;
@@ -36,11 +37,11 @@ int usage(const char *found) {
 bool load(const Options &options, Runs &runs) {
   std::string error;
   if (!options.runs.empty()) {
-    addPublished(options.runs, runs, error);
+    addRuns(options.runs, runs, error);
   } else {
-    addPublished(options.data + "/published-runs/published_runs.csv", runs, error);
+    addRuns(options.data + "/published-runs/published_runs.csv", runs, error);
     for (const char *which : {"single", "multi"})
-      addVtrain(options.data + "/vtrain/ground_truth_" + which + ".csv", which, runs, error);
+      addRuns(options.data + "/vtrain/ground_truth_" + which + ".csv", runs, error);
   }
   if (!error.empty())
     std::fprintf(stderr, "costmodel: %s\n", error.c_str());
@@ -145,6 +146,13 @@ int main(int argc, char **argv) {
   std::printf("\n");
   printMemory(ratios);
   printOutOfMemory(ratios);
+  std::set<std::string> unknown;
+  for (const Run &run : runs.runs)
+    if (run.stack == "unknown")
+      unknown.insert(run.source);
+  for (const std::string &source : unknown)
+    std::printf("assumed %-40.40s      software unknown: what today's stacks have in common\n",
+                source.c_str());
   for (const auto &[source, reasons] : runs.skipped)
     for (const auto &[why, n] : reasons)
       std::printf("skipped %-40.40s %3d  %s\n", source.c_str(), n, why.c_str());

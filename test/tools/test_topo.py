@@ -75,3 +75,61 @@ def test_bench_costmodel_on_another_table(tmp_path):
     assert last.startswith("overall: n=1, MAPE ")
     # 25 % of the peak is about half of what such runs reach (45 to 60 %).
     assert 35 < float(last.split("MAPE ")[1].split()[0]) < 65
+
+
+MADE_UP = dict(source="MosaicML llm-foundry", model="MPT-7b", layers=32, hidden=4096, ffn=16384, heads=32, kv_heads=32,
+               vocab=50368, seq=2048, global_batch=1024, micro_batch=8, gpus=8, gpu_type="A100-80GB", gpus_per_node=8,
+               precision="amp_bf16", tp=1, cp=1, pp=1, dp=8, zero_stage="3 (FSDP)", recompute="none",
+               metric_name="iteration_time_s", metric_value=100, notes="run_id=made-up#1")
+
+
+def bench_costmodel(path, columns, rows, **dialect):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, columns, **dialect)
+        writer.writeheader()
+        writer.writerows(rows)
+    program = pathlib.Path(os.environ["GPUCC_BUILD"]) / "bin" / "gpucc-bench-costmodel"
+    return subprocess.run([str(program), "--runs", str(path)], capture_output=True, text=True, timeout=60)
+
+
+def test_bench_costmodel_takes_other_spellings_of_a_table(tmp_path):
+    """Order and case of columns, blanks, thousands separators, quotes and line ends change nothing."""
+    plain = bench_costmodel(tmp_path / "plain.csv", COLUMNS, [MADE_UP])
+    assert "overall: n=1," in plain.stdout
+    spaced = {f" {key.upper()} ": f" {value:,} " if isinstance(value, int) else f" {value} "
+              for key, value in MADE_UP.items()}
+    columns = [f" {key.upper()} " for key in reversed(COLUMNS)]
+    other = bench_costmodel(tmp_path / "other.csv", columns, [spaced], quoting=csv.QUOTE_ALL, lineterminator="\r\n")
+    assert other.stdout == plain.stdout, other.stderr
+
+
+def test_bench_costmodel_joins_metrics_of_a_run_without_its_number(tmp_path):
+    """Two metrics are one run, a metric measured twice is two."""
+    run = dict(MADE_UP, notes="")
+    rows = [run, dict(run, metric_name="tokens_per_s_per_GPU", metric_value=2600), dict(run, metric_value=101)]
+    assert "overall: n=2," in bench_costmodel(tmp_path / "runs.csv", COLUMNS, rows).stdout
+
+
+def test_bench_costmodel_takes_tables_in_the_form_of_vtrain(tmp_path):
+    """A run of one node and one of eight nodes, told apart by their GPUs."""
+    columns = ["# GPUs", "global batch", "micro batch", "hidden size", "attention heads", "# layers", "sequence length",
+               "tensor parallelism", "data parallelism", "pipeline parallelism", "iteration time (ms)"]
+    rows = [dict(zip(columns, values)) for values in ([8, 16, 8, 2048, 16, 24, 1024, 8, 1, 1, 400],
+                                                     [64, 512, 32, 3072, 32, 30, 2048, 8, 8, 1, 5000])]
+    out = bench_costmodel(tmp_path / "wide.csv", columns, rows).stdout
+    assert "vTrain single" in out and "vTrain multi" in out and "overall: n=2," in out
+
+
+def test_bench_costmodel_predicts_runs_of_unknown_software_and_says_so(tmp_path):
+    out = bench_costmodel(tmp_path / "runs.csv", COLUMNS, [dict(MADE_UP, source="Somebody's stack")]).stdout
+    assert "overall: n=1," in out and "assumed Somebody's stack" in out and "software unknown" in out
+
+
+def test_bench_costmodel_names_what_it_cannot_read(tmp_path):
+    empty = bench_costmodel(tmp_path / "empty.csv", COLUMNS, [])
+    assert empty.returncode and "no line below the columns" in empty.stderr
+    other = bench_costmodel(tmp_path / "sizes.csv", ["size(B)", "time(ns)"], [{"size(B)": 8, "time(ns)": 9}])
+    assert other.returncode and "found no column source, model" in other.stderr
+    for gpu in ("MI300X", "H100 PCIe"):  # not silently the SXM part
+        out = bench_costmodel(tmp_path / "gpu.csv", COLUMNS, [dict(MADE_UP, gpu_type=gpu)]).stdout
+        assert f"device {gpu}" in out and "overall: n=0," in out
