@@ -7,6 +7,7 @@
 #include "gpucc/CostModel/Calibration.h"
 #include "gpucc/CostModel/Machine.h"
 #include "gpucc/CostModel/YamlReader.h"
+#include "gpucc/Facts/Text.h"
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -272,11 +273,16 @@ MachineOrError loadMachine(const std::string &nameOrPath, int gpus) {
     std::stringstream text;
     if (!file || !(text << file.rdbuf())) {
       std::string known;
-      for (const auto &[name, unused] : builtinMachines())
+      std::vector<std::string> names;
+      for (const auto &[name, unused] : builtinMachines()) {
         known += (known.empty() ? "" : ", ") + name;
+        names.push_back(name);
+      }
+      std::string nearest = nearestWord(names, nameOrPath);
       return "--machine: found '" + nameOrPath +
              "', which is neither a readable file nor built in; allowed a machine.yaml or one of " +
-             known + " (h100-8 is h100; xN for N nodes, e.g. h100-8x4)";
+             known + " (h100-8 is h100; xN for N nodes, e.g. h100-8x4)" +
+             (nearest.empty() ? "" : "; did you mean " + nearest + "?");
     }
     result = parseMachine(text.str(), nameOrPath);
   }

@@ -1,5 +1,6 @@
 //===- Text.cpp - numbers as people read them -----------------------------===//
 #include "gpucc/Facts/Text.h"
+#include <algorithm>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -41,4 +42,35 @@ std::string gpucc::bytesText(double bytes) {
     ++unit;
   }
   return format(unit ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
+}
+
+size_t gpucc::editDistance(const std::string &a, const std::string &b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t next = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
+      diagonal = row[j];
+      row[j] = next;
+    }
+  }
+  return row.back();
+}
+
+size_t gpucc::slipsAllowed(const std::string &word) {
+  return word.size() < 5 ? 1 : word.size() < 9 ? 2 : 3;
+}
+
+std::string gpucc::nearestWord(const std::vector<std::string> &words, const std::string &found) {
+  std::string nearest;
+  size_t best = slipsAllowed(found) + 1;
+  for (const std::string &word : words)
+    if (size_t d = editDistance(word, found); d < best) {
+      best = d;
+      nearest = word;
+    }
+  return nearest;
 }

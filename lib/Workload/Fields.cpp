@@ -1,5 +1,6 @@
 //===- Fields.cpp - YAML in and out by a table ----------------------------===//
 #include "Fields.h"
+#include "gpucc/Facts/Text.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -34,31 +35,12 @@ std::string leaf(const std::string &path) {
   return dot == std::string::npos ? path : path.substr(dot + 1);
 }
 
-/// How many single-letter edits lie between two words.
-size_t distance(const std::string &a, const std::string &b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j)
-    row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t next = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = row[j];
-      row[j] = next;
-    }
-  }
-  return row.back();
-}
-
 std::string unknownKey(const std::vector<Field> &fields, const std::string &path) {
   std::string parent =
       path.size() > leaf(path).size() ? path.substr(0, path.size() - leaf(path).size()) : "";
   std::vector<std::string> siblings;
   std::string nearest;
-  // A slip of the finger, not another word: one letter of a short key, two of a longer one (letters
-  // that changed places count as two).
-  size_t letters = leaf(path).size(), best = letters < 5 ? 2 : letters < 9 ? 3 : 4;
+  size_t best = slipsAllowed(leaf(path)) + 1;
   for (const Field &field : fields) {
     if (field.path.compare(0, parent.size(), parent) == 0) {
       std::string rest = field.path.substr(parent.size());
@@ -66,7 +48,7 @@ std::string unknownKey(const std::vector<Field> &fields, const std::string &path
       if (std::find(siblings.begin(), siblings.end(), first) == siblings.end())
         siblings.push_back(first);
     }
-    size_t d = distance(leaf(field.path), leaf(path));
+    size_t d = editDistance(leaf(field.path), leaf(path));
     if (d < best) {
       best = d;
       nearest = field.path;

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Fields.h"
+#include "gpucc/Facts/Text.h"
 #include "gpucc/Workload/Workload.h"
 #include <set>
 
@@ -165,9 +166,10 @@ WorkloadOrError loadWorkload(const std::string &nameOrPath) {
   std::vector<std::string> names;
   for (const auto &entry : builtinWorkloads())
     names.push_back(entry.first);
+  std::string nearest = nearestWord(names, nameOrPath);
   return "--workload: found '" + nameOrPath +
          "', which is neither built in nor a readable file; allowed a workload.yaml or one of " +
-         joined(names);
+         joined(names) + (nearest.empty() ? "" : "; did you mean " + nearest + "?");
 }
 
 } // namespace gpucc::workload

@@ -227,3 +227,15 @@ def test_broken_files_are_refused_with_their_line(gpucc, tmp_path):
     layout.write_text("tp: 2\nzero: 9\n")
     code, _, err = gpucc("simulate", *SIZES, "-l", layout)
     assert code == 2 and f"{layout}:2: zero: found '9', allowed a whole number from 0 to 3" in err
+
+
+@pytest.mark.parametrize("option, found, meant", [("-w", "lama-3-8b", "llama-3-8b"), ("-w", "Llama-3-8B", "llama-3-8b"),
+                                                  ("-m", "h101", "h100"), ("-m", "A100-80GB", "a100-80gb")])
+def test_a_slip_in_a_name_is_told(gpucc, option, found, meant):
+    code, _, err = gpucc("simulate", *["-w", "llama-3-8b", "-m", "h100"][2 * (option == "-w"):][:2], option, found)
+    assert code == 2 and f"did you mean {meant}?" in err
+
+
+def test_another_word_is_not_taken_for_a_slip(gpucc):
+    code, _, err = gpucc("simulate", "-m", "h100", "-w", "quark")
+    assert code == 2 and "did you mean" not in err
