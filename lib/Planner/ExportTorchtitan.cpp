@@ -82,7 +82,9 @@ std::string titanPrecision(const Layout &l) {
 
 std::string torchtitanSettings(const Workload &w, const Layout &l) {
   std::string out = titanModel(w, l) + "[training]\n";
-  out += "local_batch_size = " + std::to_string(l.globalBatch / std::max<int64_t>(1, l.dp)) + "\n";
+  // What one forward pass takes; a pipeline splits it, without one the rest is accumulated.
+  int64_t local = l.pp > 1 ? l.globalBatch / std::max<int64_t>(1, l.dp) : l.microBatch;
+  out += "local_batch_size = " + std::to_string(local) + "\n";
   out += "global_batch_size = " + std::to_string(l.globalBatch) + "\n";
   out += "seq_len = " + std::to_string(w.sequence) + "\n" + titanPrecision(l);
   if (l.offloadOptimizer > 0 || l.offloadActivations > 0)

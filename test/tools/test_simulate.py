@@ -239,3 +239,12 @@ def test_a_slip_in_a_name_is_told(gpucc, option, found, meant):
 def test_another_word_is_not_taken_for_a_slip(gpucc):
     code, _, err = gpucc("simulate", "-m", "h100", "-w", "quark")
     assert code == 2 and "did you mean" not in err
+
+
+@pytest.mark.parametrize("pins, local", [("tp=1,pp=1,dp=16,micro-batch=1", 1), ("tp=1,pp=2,dp=8,micro-batch=1", 8)])
+def test_torchtitan_accumulates_what_a_pipeline_does_not_split(gpucc, pins, local):
+    """torchtitan runs local_batch_size at once but for a pipeline: more than the micro-batch would not fit."""
+    out = gpucc.ok("plan", "-w", "llama-3-8b", "-m", "h100", "-n", "16", "-b", "64", "--pin", pins, "--stack",
+                   "torchtitan", "--torchtitan", "-", "--quiet", "--quick")
+    assert f"local_batch_size = {local}\n" in out
+    assert "global_batch_size = 64\n" in out
