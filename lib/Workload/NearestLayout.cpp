@@ -9,6 +9,7 @@
 #include "gpucc/Workload/Layout.h"
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 namespace gpucc::workload {
@@ -69,8 +70,9 @@ private:
     l.virtualStages = std::clamp<int64_t>(l.virtualStages, 1, std::clamp<int64_t>(chunks, 1, 64));
     if (!w.hasExperts() || tp % l.expertTp != 0)
       l.expertTp = 1;
-    if (pp != given.pp)
-      l.stageLayers.clear();
+    int64_t listed = std::accumulate(l.stageLayers.begin(), l.stageLayers.end(), int64_t(0));
+    if (static_cast<int64_t>(l.stageLayers.size()) != pp || listed != w.layers + w.predictAhead)
+      l.stageLayers.clear(); // a wrong list alone changes no degree
     if (w.hasExperts() && tp > 1)
       l.sequenceParallel = true;
     if (l.zeroGroup > 0 && (dp * cp) % l.zeroGroup != 0)

@@ -248,3 +248,13 @@ def test_torchtitan_accumulates_what_a_pipeline_does_not_split(gpucc, pins, loca
                    "torchtitan", "--torchtitan", "-", "--quiet", "--quick")
     assert f"local_batch_size = {local}\n" in out
     assert "global_batch_size = 64\n" in out
+
+
+def test_a_wrong_list_of_stages_changes_no_degree(gpucc, tmp_path):
+    """The advice is to remove the list, not other degrees under which the same list is wrong again."""
+    layout = tmp_path / "l.yaml"
+    layout.write_text("pp: 2\ndp: 8\nglobal-batch: 32\nstage-layers: [1, 2]\n")
+    code, _, err = gpucc("simulate", *SIZES, "-l", layout)
+    assert code == 2 and "remove the key for an even split" in err and "nearest" not in err
+    layout.write_text("pp: 2\ndp: 8\nzero: 1\nglobal-batch: 32\n")
+    assert "pp2" in gpucc.ok("simulate", *SIZES, "-l", layout)
