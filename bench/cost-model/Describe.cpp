@@ -44,6 +44,21 @@ std::string found(const std::string &notes, const char *pattern) {
   return std::regex_search(notes, m, std::regex(pattern)) ? m[1].str() : "";
 }
 
+/// "ZeRO-1", "zero3", "stage 2", "none".
+int spelledStage(const std::string &zero, int unstated) {
+  std::string digit = found(zero, "(?:zero|stage)[ _-]*([0-3])");
+  return !digit.empty() ? digit[0] - '0' : zero == "none" || zero == "off" ? 0 : unstated;
+}
+
+/// "full", "Full recompute", "True", "uniform" (Megatron's method over all layers).
+bool recomputesAll(const std::string &recompute) {
+  for (const char *word : {"true", "yes", "on", "all", "uniform", "full recompute",
+                           "full recomputation", "full checkpointing", "full"})
+    if (recompute == word)
+      return true;
+  return recompute.starts_with("full (") || recompute.starts_with("full,");
+}
+
 class Describing {
 public:
   Describing(const std::vector<Cells> &rows) : first(rows.front()) {
@@ -246,8 +261,9 @@ private:
     std::string zero = lower(text(first, "zero_stage"));
     l.zeroStage = zero.empty()                          ? stack.zeroStage
                   : has(zero, "fsdp") || zero[0] == '3' ? 3
+                  : has(zero, "hsdp")                   ? 3
                   : zero[0] >= '0' && zero[0] <= '2'    ? zero[0] - '0'
-                                                        : stack.zeroStage;
+                                                        : spelledStage(zero, stack.zeroStage);
     if (l.zeroStage == 3 && has(source, "SC'21"))
       r.bucketBytes = 100e6; // DeepSpeed fetches 5e7 elements ahead
     if (l.zeroStage == 3 && l.pp > 1 && (has(source, "titan") || has(source, "AutoModel")))
@@ -258,7 +274,7 @@ private:
       l.zeroGroup = std::stoll(g);
     std::string rec = lower(text(first, "recompute"));
     l.recompute = rec.empty()                                             ? stack.recompute
-                  : rec == "full"                                         ? Recompute::Full
+                  : recomputesAll(rec)                                    ? Recompute::Full
                   : rec.starts_with("selective") || has(rec, "core_attn") ? Recompute::Selective
                                                                           : Recompute::None;
     run.unstated.recompute = rec.empty() && !stack.recomputeStated;

@@ -15,10 +15,12 @@ Sends sendsOf(const std::string &software) {
 void setPrecision(Run &run, const std::string &p) {
   const std::string &source = run.source;
   Recipe &r = run.layout.recipe;
+  bool single = p == "fp32" || p == "float32" || p == "f32", bfloat = has(p, "bf");
   r.precision = has(p, "fp4")    ? Precision::F4
                 : has(p, "8")    ? Precision::F8
-                : p == "fp32"    ? Precision::F32
-                : has(p, "bf16") ? Precision::BF16
+                : has(p, "tf32") ? Precision::Tf32
+                : single         ? Precision::F32
+                : bfloat         ? Precision::BF16
                                  : Precision::F16;
   // torchao scales dynamically; NVIDIA's "current scaling" (CS) reads a tensor once more.
   // torchao keeps the 16-bit input and casts it again for the weight gradient. Per row: maximum

@@ -133,3 +133,18 @@ def test_bench_costmodel_names_what_it_cannot_read(tmp_path):
     for gpu in ("MI300X", "H100 PCIe"):  # not silently the SXM part
         out = bench_costmodel(tmp_path / "gpu.csv", COLUMNS, [dict(MADE_UP, gpu_type=gpu)]).stdout
         assert f"device {gpu}" in out and "overall: n=0," in out
+
+
+@pytest.mark.parametrize("column, spellings", [
+    ("recompute", ["full", "Full", "True", "full recompute", "uniform"]),
+    ("zero_stage", ["1", "ZeRO-1", "zero1", "stage 1"]), ("zero_stage", ["0", "none"]),
+    ("zero_stage", ["3 (FSDP)", "zero3", "HSDP"]), ("precision", ["fp32", "float32"])])
+def test_bench_costmodel_reads_settings_in_other_words(tmp_path, column, spellings):
+    """The same setting in other words is the same prediction; it was silently another one."""
+    run = dict(MADE_UP, source="SimuMax")  # whose stack shards the optimizer alone
+    said = {spelling: bench_costmodel(tmp_path / "runs.csv", COLUMNS, [dict(run, **{column: spelling})]).stdout
+            for spelling in spellings}
+    assert "overall: n=1," in said[spellings[0]]
+    assert len(set(said.values())) == 1
+    other = {"recompute": "none", "zero_stage": "2", "precision": "fp8"}[column]  # the column counts at all
+    assert bench_costmodel(tmp_path / "o.csv", COLUMNS, [dict(run, **{column: other})]).stdout not in said.values()
