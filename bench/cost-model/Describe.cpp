@@ -327,8 +327,12 @@ private:
         l.dp = run.gpus;
       } else if (l.tp && l.pp) {
         l.dp = std::max<int64_t>(1, run.gpus / (l.tp * l.pp * l.cp));
-      } else {
+      } else if (l.tp || l.pp || l.dp) {
         return "layout";
+      } else { // none stated: the best that fits, as its authors would have chosen
+        run.unstated.layout = run.unstated.microBatch = true;
+        l.tp = l.pp = 1;
+        l.dp = std::max<int64_t>(1, run.gpus / l.cp);
       }
     }
     if (l.ranks() != run.gpus)

@@ -58,6 +58,8 @@ void add(const std::vector<Cells> &rows, const std::string &id, Runs &runs) {
   std::string why = describe(rows, run);
   if (!id.empty())
     run.id = id;
+  if (why.empty() && run.seconds <= 0 && run.memoryBytes <= 0 && run.fits < 0)
+    why = "no time, rate or memory";
   if (why.empty())
     runs.runs.push_back(std::move(run));
   else

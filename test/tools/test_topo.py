@@ -148,3 +148,14 @@ def test_bench_costmodel_reads_settings_in_other_words(tmp_path, column, spellin
     assert len(set(said.values())) == 1
     other = {"recompute": "none", "zero_stage": "2", "precision": "fp8"}[column]  # the column counts at all
     assert bench_costmodel(tmp_path / "o.csv", COLUMNS, [dict(run, **{column: other})]).stdout not in said.values()
+
+
+def test_bench_costmodel_chooses_a_layout_where_none_is_stated(tmp_path):
+    run = dict(MADE_UP, tp="", pp="", dp="", micro_batch="")
+    assert "overall: n=1," in bench_costmodel(tmp_path / "runs.csv", COLUMNS, [run]).stdout
+
+
+def test_bench_costmodel_accounts_for_runs_without_a_figure(tmp_path):
+    run = dict(MADE_UP, metric_name="days_for_300B_tokens")
+    out = bench_costmodel(tmp_path / "runs.csv", COLUMNS, [run]).stdout
+    assert "no time, rate or memory" in out and "overall: n=0," in out
