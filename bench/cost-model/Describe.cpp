@@ -250,8 +250,12 @@ private:
     // Kernels written for Ampere use Hopper's mma.sync, 0.63 of its wgmma rate (Luo et al. 2024).
     if (has(source, "Mosaic") && run.machine.device.architecture == "hopper")
       r.attentionRate *= 0.63;
+    r.separateProducts = has(source, "titan"); // models/llama3/model.py: wq, wk, wv, w1, w3
     r.keepQuantized = !has(source, "titan") && !has(source, "async-TP"); // torchao keeps 16 bits
     run.allocated = stack.allocated;
+    run.reserved = has(source, "titan"); // components/metrics.py prints reserved_bytes.all.peak
+    // Compiled since 2025-02 (pull request 859): logits and their gradient are 16-bit tensors.
+    r.inPlaceLoss = has(source, "titan") && has(source, "2025");
     l.sequenceParallel = stack.sequenceParallel;
     l.tp = integer("tp"), l.cp = std::max<int64_t>(1, integer("cp")), l.pp = integer("pp");
     l.dp = integer("dp"), l.ep = std::max<int64_t>(1, integer("ep"));
@@ -278,10 +282,11 @@ private:
                   : rec.starts_with("selective") || has(rec, "core_attn") ? Recompute::Selective
                                                                           : Recompute::None;
     run.unstated.recompute = rec.empty() && !stack.recomputeStated;
-    if (has(source, "torchtitan H200")) { // every second product is run again
-      l.recompute = Recompute::Full;
-      l.recomputeLayers = run.workload.layers / 2;
-    }
+    // llama3_8b.toml, which both ran, recomputes by operator; asyncTP_llama3_h100_2025-06 says so,
+    // and full of its 70B rows.
+    if (has(source, "titan") && (l.recompute == Recompute::Selective || has(source, "H200") ||
+                                 (rec.empty() && has(name, "8b"))))
+      l.recompute = Recompute::Ops;
     // torch.utils.checkpoint without reentrance ends early since PyTorch 2.1 (pull request 90105):
     // llm-foundry forbids reentrance and measured its amp_bf16 rows again in October 2023, those in
     // pure bf16 are older.

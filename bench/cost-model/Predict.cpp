@@ -133,6 +133,11 @@ Prediction predict(const Run &run, const cost::Calibration &calibration) {
     best.gradient = cost.gradientExposed;
     best.update = cost.updateSeconds;
   }
+  if (run.reserved) {
+    best.memory.context = 0;
+    if (run.gpus > run.machine.devicesPerNode)
+      best.memory.communication -= calibration("communicator-bytes");
+  }
   if (run.allocated)
     best.memory.allocator = best.memory.context = best.memory.communication = 0;
   return best;

@@ -40,6 +40,7 @@ struct Run {
   Unstated unstated;
   bool oneLayer = false;       ///< measured: one layer's passes, not a step
   bool backwardToo = false;    ///< ... its backward pass as well as its forward pass
+  bool reserved = false;       ///< ... what PyTorch's allocator held, without context and NCCL
   bool allocated = false;      ///< memory is what tensors took, without context and waste
   bool doubtful = false;       ///< marked CHECK, or an outlier that the source itself shows
   bool mixture = false;        ///< of experts

@@ -293,6 +293,8 @@ std::string megatronArguments(const Workload &w, const Layout &l) {
     to.arg("recompute-granularity", "selective");
   if (l.recompute == Recompute::Cheap)
     megatronModules(w, l, to);
+  if (l.recompute == Recompute::Ops)
+    to.note("recompute: Megatron-LM does not choose by operator; none is written here");
   if (l.recompute == Recompute::Full) {
     to.arg("recompute-granularity", "full");
     to.arg("recompute-method", l.recomputeLayers >= 0 ? "block" : "uniform");

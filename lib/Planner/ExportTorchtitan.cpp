@@ -137,7 +137,8 @@ std::string torchtitanSettings(const Workload &w, const Layout &l) {
   if (l.recompute == Recompute::Full && l.recomputeLayers > 0)
     out += "selective_ac_option = \"" +
            std::to_string(std::max<int64_t>(1, w.layers / l.pp / l.recomputeLayers)) + "\"\n";
-  if (l.recompute == Recompute::Selective || l.recompute == Recompute::Cheap)
+  if (l.recompute == Recompute::Selective || l.recompute == Recompute::Cheap ||
+      l.recompute == Recompute::Ops)
     out += "selective_ac_option = \"op\"\n";
   if (l.recompute == Recompute::Cheap)
     out += "# norms, activation functions and up-projections are meant; torchtitan's choice by op "

@@ -155,8 +155,8 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
   BlockWork work = expandBlock(workload, layout, kind);
   BlockCost cost;
   Pricing price(machine, layout, calibration);
-  Parts core, cheap;
-  Host forwardHost, inputHost, weightHost, coreHost, cheapHost;
+  Parts core, cheap, byOp;
+  Host forwardHost, inputHost, weightHost, coreHost, cheapHost, byOpHost;
   for (const BlockOp &op : work.ops) {
     price.add(cost.forward, op.forward);
     forwardHost.add(op.forward);
@@ -167,6 +167,12 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
     if (op.cheap || (op.core && op.forward.kind != cost::OpKind::Attention)) {
       price.add(cheap, op.forward);
       cheapHost.add(op.forward);
+    }
+    if (op.againByOp > 0) {
+      Parts once;
+      price.add(once, op.forward);
+      byOp += once.scaled(op.againByOp);
+      byOpHost.add(op.forward);
     }
     for (const cost::OpWork &back : op.backwardInput) {
       price.add(cost.backwardInput, back);
@@ -182,6 +188,10 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
     bool forward = c.pass == Pass::Forward;
     price.add(forward ? cost.forward : cost.backwardInput, c);
     (forward ? forwardHost : inputHost).launches += 1; // the host issues it like an operator
+    if (forward && c.kind == cost::Collective::AllGather && c.axis == Axis::Tensor) {
+      price.add(byOp, c); // sums are kept
+      byOpHost.launches += 1;
+    }
   }
   price.hideContext(cost.forward);
   price.hideContext(cost.backwardInput);
@@ -191,11 +201,14 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
   price.addHost(cost.backwardWeight, weightHost);
   price.addHost(core, coreHost);
   price.addHost(cheap, cheapHost);
+  price.addHost(byOp, byOpHost);
   cost.again[static_cast<int>(Recompute::Selective)] = core.total();
   cost.again[static_cast<int>(Recompute::Cheap)] = cheap.total();
+  cost.again[static_cast<int>(Recompute::Ops)] = byOp.total();
   cost.again[static_cast<int>(Recompute::Full)] =
       layout.recipe.stopsRecomputing ? price.upTo(work, work.lastRead()) : cost.forward.total();
-  for (Recompute mode : {Recompute::None, Recompute::Selective, Recompute::Cheap, Recompute::Full})
+  for (Recompute mode : {Recompute::None, Recompute::Selective, Recompute::Cheap, Recompute::Full,
+                         Recompute::Ops})
     cost.savedBytes[static_cast<int>(mode)] = work.savedBytes(mode);
   cost.parameters = work.parameters;
   cost.expertParameters = work.expertParameters;
@@ -250,6 +263,7 @@ const BlockCost &BlockCache::get(const cost::Machine &machine, const Layout &lay
                               r.gradientBytes,
                               r.overlapTensor,
                               r.asyncTensor,
+                              r.separateProducts,
                               r.stopsRecomputing,
                               r.overlapExperts,
                               std::bit_cast<int64_t>(r.attentionRate),

@@ -4,7 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "gpucc/Simulate/StepCost.h"
+#include "gpucc/Workload/Expand.h"
 #include <algorithm>
+#include <map>
 
 namespace gpucc::simulate {
 
@@ -95,6 +97,25 @@ std::string checkPrecision(const cost::Machine &machine, Precision precision) {
   return "";
 }
 
+namespace {
+
+/// Share of the layers' FLOP that recomputation by operator repeats.
+double againByOp(const Workload &w, const Layout &l) {
+  std::map<BlockKind, int> kinds;
+  for (BlockKind kind : blocksOf(w))
+    if (kind.part == BlockPart::Layer)
+      ++kinds[kind];
+  double again = 0, all = 0;
+  for (auto [kind, count] : kinds)
+    for (const BlockOp &op : expandBlock(w, l, kind).ops) {
+      again += count * op.againByOp * op.forward.facts.matrixFlops;
+      all += count * op.forward.facts.matrixFlops;
+    }
+  return all > 0 ? again / all : 0;
+}
+
+} // namespace
+
 double hardwareFlops(const Workload &w, const Layout &l) {
   FlopCount f = countFlops(w);
   double attention = l.recipe.flashAttention ? f.attentionCausal : f.attentionFull;
@@ -104,6 +125,7 @@ double hardwareFlops(const Workload &w, const Layout &l) {
                               static_cast<double>(w.layers + w.predictAhead));
   double again = l.recompute == Recompute::Full        ? once
                  : l.recompute == Recompute::Selective ? attention
+                 : l.recompute == Recompute::Ops       ? once * againByOp(w, l)
                                                        : 0;
   return (3 * once + 3 * f.logits + share * again) * static_cast<double>(l.globalBatch);
 }

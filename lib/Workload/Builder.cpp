@@ -132,6 +132,19 @@ BlockOp &Builder::passes(const std::string &name, double elements, double reads,
   return block.ops.back();
 }
 
+void Builder::castBefore() {
+  if (block.ops.size() < 2)
+    return;
+  BlockOp &cast = block.ops[block.ops.size() - 2];
+  const OpFacts product = block.ops.back().forward.facts;
+  if (cast.name != block.ops.back().name + ".quantize")
+    return;
+  double k = static_cast<double>(product.k), batch = static_cast<double>(product.batch);
+  double weight =
+      0.5 * l.recipe.quantizeWeightBytes * batch * k * static_cast<double>(product.n);
+  cast.forward = pass(weight, 0, 0, weight > 0 ? 1 : 0);
+}
+
 void Builder::backwardPass(const std::string &name, double elements, double reads, double writes) {
   BlockOp op;
   op.name = name;

@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "gpucc/Workload/Expand.h"
 #include "Builder.h"
+#include "KeepByOp.h"
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace gpucc::workload {
 
@@ -20,8 +23,12 @@ double BlockWork::matrixFlops() const {
 double BlockWork::savedBytes(Recompute mode) const {
   if (mode == Recompute::Full)
     return inputBytes;
-  double sum = 0;
+  double sum = mode == Recompute::Ops ? inputBytes : 0;
   for (const BlockOp &op : ops) {
+    if (mode == Recompute::Ops) {
+      sum += op.keptByOp;
+      continue;
+    }
     bool flash = op.forward.kind == cost::OpKind::Attention;
     bool dropped =
         op.core && (mode == Recompute::Selective || (mode == Recompute::Cheap && !flash));
@@ -183,6 +190,30 @@ void again(BlockOp &op) {
       op.name == "attention.query-up" || op.name == "attention.kv-up" ? op.savedBytes : 0;
 }
 
+struct Product {
+  const char *name;
+  double width;
+};
+
+/// Products of one input: joined by the software into one, or one by one. Then each reads the input
+/// and writes a gradient of it, which are summed; the input is cast once.
+void products(const Layout &l, Builder &b, const std::string &prefix,
+              const std::vector<Product> &joined, const std::vector<Product> &separate, double rows,
+              double keptInput, bool rebuilt) {
+  const std::vector<Product> &run = l.recipe.separateProducts ? separate : joined;
+  for (size_t i = 0; i < run.size(); ++i) {
+    BlockOp &op = b.matmul(prefix + "." + run[i].name, rows, run[i].width, b.h, 1,
+                           i == 0 ? keptInput : 0);
+    if (i == 0 && rebuilt)
+      op.rebuiltBytes = op.savedBytes;
+    if (i > 0)
+      b.castBefore();
+  }
+  if (run.size() > 1)
+    b.backwardPass(prefix + "." + run[0].name + ".join", rows * b.h,
+                   static_cast<double>(run.size()), 1);
+}
+
 void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block) {
   AttentionSizes a(w, l);
   double h = b.h, T = b.T, e = b.activation;
@@ -212,12 +243,14 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
     again(b.pointwise("attention.rope", T * (a.queryWidth + a.keyWidth), 1, 1, 1, 1, 0, 4));
   } else {
     double n = a.queryWidth + a.keyWidth + a.valueWidth;
-    BlockOp &qkv = b.matmul("attention.qkv", T, n, h, 1, b.Tn * h * e);
-    qkv.rebuiltBytes = qkv.savedBytes;
+    std::vector<Product> three = {
+        {"query", a.queryWidth}, {"key", a.keyWidth}, {"value", a.valueWidth}};
+    products(l, b, "attention", {{"qkv", n}}, three, T, b.Tn * h * e, true);
     b.parameters(h * n + (w.qkvBiases ? n : 0));
     if (w.qkvBiases)
       b.biasGradient("attention.qkv", T, n);
-    b.backwardPass("attention.qkv.join", T * n, 1, 1); // three gradients into one
+    if (!l.recipe.separateProducts)
+      b.backwardPass("attention.qkv.join", T * n, 1, 1); // three gradients into one
     if (w.qkNorm) {
       b.norm("attention.query-key-norm", T * (a.heads + a.keyHeads), a.queryDim);
       b.parameters(a.queryDim); // one for queries, one for keys
@@ -246,12 +279,17 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
 }
 
 /// Up, activation, down of `m` rows, `batch` experts of width `f`. Returns local weight elements.
-double gatedOrPlain(const Workload &w, Builder &b, const std::string &prefix, double m, double f,
-                    double batch, double keptInput) {
+double gatedOrPlain(const Workload &w, const Layout &l, Builder &b,
+                    const std::string &prefix, double m, double f, double batch,
+                    double keptInput) {
   double up = w.gated ? 2 * f : f, rows = m * batch;
-  BlockOp &first = b.matmul(prefix + ".up", m, up, b.h, batch, keptInput);
-  if (prefix == "mlp") // the input of the others came from other ranks or is kept by the router
-    first.rebuiltBytes = first.savedBytes;
+  if (prefix == "experts") // their input came from other ranks; grouped products stay joined
+    b.matmul("experts.up", m, up, b.h, batch, keptInput);
+  else // the router keeps the input of shared experts
+    products(l, b, prefix, {{"up", up}},
+             w.gated ? std::vector<Product>{{"gate", f}, {"up", f}}
+                     : std::vector<Product>{{"up", f}},
+             m, keptInput, prefix == "mlp");
   again(b.pointwise(prefix + ".activation", rows * f, w.gated ? 2 : 1, 1, w.gated ? 3 : 2,
                     w.gated ? 2 : 1, rows * up * b.keptActivation(), 2));
   BlockOp &last = b.matmul(prefix + ".down", m, b.h, f, batch);
@@ -263,7 +301,7 @@ void denseMlp(const Workload &w, const Layout &l, Builder &b) {
   double f = static_cast<double>(w.ffn) / static_cast<double>(l.tp);
   b.norm("mlp.norm", b.Tn, b.h);
   b.enterTensor("mlp.up");
-  b.parameters(gatedOrPlain(w, b, "mlp", b.T, f, 1, b.Tn * b.h * b.activation));
+  b.parameters(gatedOrPlain(w, l, b, "mlp", b.T, f, 1, b.Tn * b.h * b.activation));
   if (w.biases) {
     b.parameters(f * (w.gated ? 2 : 1) + b.h);
     b.biasGradient("mlp.up", b.T, f * (w.gated ? 2 : 1));
@@ -345,7 +383,8 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
                rows * etp * h * e);
   b.collective("experts.up", Pass::Backward, cost::Collective::ReduceScatter, Axis::ExpertTensor,
                rows * etp * h * e);
-  block.expertParameters += gatedOrPlain(w, b, "experts", perExpert, f, local, rows * etp * h * e);
+  block.expertParameters +=
+      gatedOrPlain(w, l, b, "experts", perExpert, f, local, rows * etp * h * e);
   if (l.recipe.fusedExperts)
     fuseExperts(block);
   else
@@ -370,7 +409,7 @@ void expertMlp(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
   if (w.moe.shared > 0) {
     double width = static_cast<double>(w.moe.shared * w.moe.hidden) / static_cast<double>(l.tp);
     b.enterTensor("shared.up");
-    b.parameters(gatedOrPlain(w, b, "shared", b.T, width, 1, 0));
+    b.parameters(gatedOrPlain(w, l, b, "shared", b.T, width, 1, 0));
     if (w.moe.sharedGate)
       b.parameters(h);
     b.leaveTensor("shared.down");
@@ -443,6 +482,7 @@ BlockWork expandBlock(const Workload &workload, const Layout &layout, BlockKind 
       expertMlp(workload, layout, b, block);
     else
       denseMlp(workload, layout, b);
+    keepByOp(workload, layout, block);
     break;
   case BlockPart::Head:
     head(workload, layout, b);

@@ -9,7 +9,7 @@ namespace gpucc::workload {
 namespace {
 const std::vector<std::string> precisions = {"f32", "tf32", "f16", "bf16", "f8", "f4"};
 const std::vector<std::string> sendings = {"beside", "beside-interleaved", "waited"};
-const std::vector<std::string> recomputes = {"none", "selective", "cheap", "full"};
+const std::vector<std::string> recomputes = {"none", "selective", "cheap", "full", "ops"};
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 } // namespace
 
@@ -167,6 +167,7 @@ std::vector<Field> fieldsOf(Layout &l) {
       flagField("recipe.overlap-parameters", r.overlapParameters),
       flagField("recipe.overlap-tensor", r.overlapTensor),
       flagField("recipe.async-tensor", r.asyncTensor),
+      flagField("recipe.separate-products", r.separateProducts),
       flagField("recipe.stops-recomputing", r.stopsRecomputing),
       flagField("recipe.overlap-experts", r.overlapExperts),
       attentionRate,

@@ -159,13 +159,13 @@ TEST(StepCost, TheBoundIsNeverAboveForDrawnLayouts) {
                          ",schedule=" +
                          one({"gpipe", "1f1b", "interleaved,virtual-stages=2", "zb-h1", "zb-h2",
                               "interleaved,virtual-stages=4", "zb-v", "dualpipe", "dualpipe-v"}) +
-                         ",recompute=" + one({"none", "selective", "full"});
+                         ",recompute=" + one({"none", "selective", "full", "ops"});
       if (w.hasExperts())
         pins += ",ep=" + one({"1", "2", "8"});
       pins += ",recipe.sends=" + one({"beside", "beside-interleaved", "waited"});
       for (const char *flag :
-           {"waited-launches", "stops-recomputing", "contiguous-buckets", "overlap-experts",
-            "experts-once", "overlap-gradients", "overlap-parameters", "overlap-tensor",
+           {"waited-launches", "stops-recomputing", "separate-products", "contiguous-buckets",
+            "overlap-experts", "experts-once", "overlap-gradients", "overlap-parameters", "overlap-tensor",
             "async-tensor", "gather-context", "cuda-graphs", "scatter-sends"})
         pins += std::string(",recipe.") + flag + "=" + one({"on", "off"});
       Layout l = layoutOf(pins);

@@ -39,8 +39,8 @@ struct Parts {
 /// One block, one micro-batch, one rank.
 struct BlockCost {
   Parts forward, backwardInput, backwardWeight;
-  double again[4] = {0, 0, 0, 0}; ///< seconds of forward work that backward repeats, by Recompute
-  double savedBytes[4] = {0, 0, 0, 0}; ///< by Recompute
+  double again[5] = {0, 0, 0, 0, 0}; ///< seconds of forward work that backward repeats, by Recompute
+  double savedBytes[5] = {0, 0, 0, 0, 0}; ///< by Recompute
   double workspaceBytes = 0;           ///< largest op's operands and results
   double parameters = 0, expertParameters = 0, inputBytes = 0;
 };

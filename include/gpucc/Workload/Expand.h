@@ -35,6 +35,8 @@ struct BlockOp {
   bool core = false;       ///< part of the attention core: selective recompute runs it again
   bool cheap = false;      ///< cheap recompute runs it again
   double rebuiltBytes = 0; ///< of `savedBytes`, what cheap ops make again
+  double keptByOp = 0;     ///< bytes of the result that recomputation by operator keeps
+  double againByOp = 0;    ///< share of the forward op that it runs again
 };
 
 enum class Pass : char { Forward = 'F', Backward = 'B' };

@@ -31,12 +31,13 @@
 namespace gpucc::workload {
 
 enum class Precision { F32, Tf32, F16, BF16, F8, F4 }; ///< F8, F4: block linear layers; rest BF16
-enum class Recompute { None, Selective, Cheap, Full };
+enum class Recompute { None, Selective, Cheap, Full, Ops };
 /// Selective repeats the attention core. Cheap repeats what costs little: norms, activation
 /// functions, latent attention's up-projections, and the core if its scores are written to memory.
-/// Full repeats the layer from its input.
+/// Full repeats the layer from its input. Ops is torchtitan's choice by operator: all but attention
+/// and every second product.
 const char *name(Precision precision); ///< "f32", "tf32", "f16", "bf16", "f8", "f4"
-const char *name(Recompute recompute); ///< "none", "selective", "cheap", "full"
+const char *name(Recompute recompute); ///< "none", "selective", "cheap", "full", "ops"
 
 /// How stage boundaries are sent: beside compute; with the rank waiting until they are gone, as
 /// Megatron-LM's 1F1B does (core/pipeline_parallel/schedules.py, also DeepSpeed); or so except in
@@ -66,6 +67,7 @@ struct Recipe {
   bool overlapGradients = true; ///< data-parallel traffic runs beside the backward pass
   bool overlapParameters = true; ///< ... and new parameters are gathered beside the next forward
   bool overlapTensor = false;    ///< tensor-parallel collectives are cut up and run beside matmuls
+  bool separateProducts = false; ///< query, key, value and gate, up are products of their own
   bool stopsRecomputing = false; ///< with what backward reads (PyTorch's early stop)
   bool asyncTensor = false; ///< backward: an input gradient is summed beside the weight's product
   bool overlapExperts = false;   ///< all-to-alls of one micro-batch run beside another's compute

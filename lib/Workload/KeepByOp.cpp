@@ -1,0 +1,69 @@
+//===- KeepByOp.cpp - every second product's result is kept ---------------===//
+//
+// torchtitan (torchtitan/distributed/activation_checkpoint.py, before 2025-07 in
+// models/llama3/parallelize_llama.py): kept are the results of attention, of reduce-scatters and of
+// products, but for every second product in the order of the layer; the rest runs again. The
+// compiler keeps of these only what backward reads, so the layer's last product counts for nothing.
+//
+//===----------------------------------------------------------------------===//
+#include "KeepByOp.h"
+#include "Builder.h"
+
+namespace gpucc::workload {
+
+namespace {
+
+/// Products that the software runs one by one where we have one: shares of its columns.
+std::vector<double> piecesOf(const Workload &w, const Layout &l, const BlockOp &op) {
+  if (op.name == "attention.qkv") {
+    double heads = static_cast<double>(w.heads), dim = static_cast<double>(w.queryDim());
+    double keys = static_cast<double>(std::max(w.kvHeads, l.tp)); // a rank holds one at least
+    double n = heads * dim + keys * dim + keys * static_cast<double>(w.valueDim());
+    return {heads * dim / n, keys * dim / n, keys * static_cast<double>(w.valueDim()) / n};
+  }
+  bool joined = !l.recipe.separateProducts || op.name == "experts.up";
+  if (w.gated && joined && op.name.ends_with(".up"))
+    return {0.5, 0.5};
+  return {1};
+}
+
+bool isLastProduct(const Workload &w, const BlockWork &block, size_t i) {
+  for (size_t j = i + 1; j < block.ops.size(); ++j)
+    if (block.ops[j].forward.kind == cost::OpKind::Matmul)
+      return false;
+  return w.normsPerLayer <= 2; // a norm behind it would read its result
+}
+
+double resultBytes(const BlockOp &op) { return op.forward.facts.bytesWritten; }
+
+} // namespace
+
+void keepByOp(const Workload &w, const Layout &l, BlockWork &block) {
+  Builder b(w, l, block);
+  bool scattered = l.sequenceParallel && l.tp > 1;
+  int number = 0;
+  for (size_t i = 0; i < block.ops.size(); ++i) {
+    BlockOp &op = block.ops[i];
+    if (op.forward.kind == cost::OpKind::Attention) {
+      op.keptByOp = resultBytes(op) + op.savedBytes;
+    } else if (op.forward.kind != cost::OpKind::Matmul || op.core) {
+      op.againByOp = op.name == "mlp.residual" ? 0 : 1; // the next layer's input
+    } else if (isLastProduct(w, block, i)) {
+      op.againByOp = op.keptByOp = 0;
+    } else {
+      for (double share : piecesOf(w, l, op))
+        (++number % 2 ? op.keptByOp : op.againByOp) += share;
+      op.keptByOp *= resultBytes(op);
+      if (scattered && op.name == "attention.out") { // the sum over the ranks is kept instead
+        op.keptByOp = b.Tn * b.h * b.activation;
+        op.againByOp = 0;
+      }
+    }
+  }
+  // Operands are cast again for the products that run again.
+  for (size_t i = 0; i + 1 < block.ops.size(); ++i)
+    if (block.ops[i].name == block.ops[i + 1].name + ".quantize")
+      block.ops[i].againByOp = block.ops[i + 1].againByOp > 0 ? 1 : 0;
+}
+
+} // namespace gpucc::workload
