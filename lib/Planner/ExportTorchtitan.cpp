@@ -137,12 +137,15 @@ std::string torchtitanSettings(const Workload &w, const Layout &l) {
   if (l.recompute == Recompute::Full && l.recomputeLayers > 0)
     out += "selective_ac_option = \"" +
            std::to_string(std::max<int64_t>(1, w.layers / l.pp / l.recomputeLayers)) + "\"\n";
-  if (l.recompute == Recompute::Selective || l.recompute == Recompute::Cheap ||
-      l.recompute == Recompute::Ops)
+  bool selective = l.recompute == Recompute::Selective, cheap = l.recompute == Recompute::Cheap;
+  if (selective || cheap || l.recompute == Recompute::Ops)
     out += "selective_ac_option = \"op\"\n";
-  if (l.recompute == Recompute::Cheap)
-    out += "# norms, activation functions and up-projections are meant; torchtitan's choice by op "
-           "keeps products and repeats the rest\n";
+  if (selective || cheap)
+    out +=
+        std::string("# ") +
+        (cheap ? "norms, activation functions and up-projections are" : "the attention core is") +
+        " meant; torchtitan's choice by operator (recompute=ops here) keeps attention and every "
+        "second product and repeats the rest\n";
   return out;
 }
 

@@ -220,7 +220,7 @@ std::vector<std::vector<Layout>> recomputations(const SearchProblem &problem,
   if (!variant.recipe.flashAttention) // a flash core keeps next to nothing
     parts.push_back(with(Recompute::Selective, -1));
   parts.push_back(with(Recompute::Cheap, -1));
-  return {parts, layers};
+  return {parts, {with(Recompute::Ops, -1)}, layers};
 }
 
 std::vector<Layout> allLayouts(const SearchProblem &problem) {

@@ -14,7 +14,8 @@ std::vector<workload::Layout> meshes(const SearchProblem &problem);
 std::vector<workload::Layout> variants(const SearchProblem &problem, const workload::Layout &mesh);
 
 /// Recomputation choices of a variant as chains, each in the order of rising time and falling
-/// memory: by what is repeated of every layer, and by how many layers are repeated in full.
+/// memory: by what is repeated of every layer (by operator on its own, since of a mixture it may
+/// keep more or less than cheap), and by how many layers are repeated in full.
 std::vector<std::vector<workload::Layout>> recomputations(const SearchProblem &problem,
                                                           const workload::Layout &variant);
 

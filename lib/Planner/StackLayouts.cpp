@@ -26,22 +26,24 @@ bool isOneOf(const Layout &l, std::initializer_list<ScheduleKind> kinds) {
 bool megatron2022(const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage == 0 &&
          l.offloadOptimizer == 0 && l.offloadActivations == 0 && l.recompute != Recompute::Cheap &&
-         l.cp == 1 && l.stageLayers.empty();
+         l.recompute != Recompute::Ops && l.cp == 1 && l.stageLayers.empty();
 }
 
 /// Megatron-Core with its distributed optimizer, or Megatron-FSDP where there is no pipeline;
 /// `--recompute-modules` names cheap modules.
 bool megatron(const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) &&
-         l.zeroStage <= (l.pp == 1 ? 3 : 1) && l.offloadOptimizer == 0 && l.offloadActivations == 0;
+         l.zeroStage <= (l.pp == 1 ? 3 : 1) && l.offloadOptimizer == 0 &&
+         l.offloadActivations == 0 && l.recompute != Recompute::Ops;
 }
 
-/// torchtitan: FSDP2 (parameters kept or sharded again), the schedules of torch.distributed.
+/// torchtitan: FSDP2 (parameters kept or sharded again), the schedules of torch.distributed; its
+/// selective recomputation chooses by operator or takes every n-th layer.
 bool torchtitan(const Layout &l) {
   return isOneOf(l, {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Interleaved,
                      ScheduleKind::ZbV, ScheduleKind::DualPipeV}) &&
          l.zeroStage != 1 && l.offloadOptimizer == 0 && l.offloadActivations == 0 &&
-         l.recompute != Recompute::Cheap && l.expertTp == 1;
+         l.recompute != Recompute::Selective && l.recompute != Recompute::Cheap && l.expertTp == 1;
 }
 
 /// DeepSeek's own software (DeepSeek-V3 report, sections 3.1 and 3.2; its Table 2 compares these
@@ -49,14 +51,14 @@ bool torchtitan(const Layout &l) {
 bool haiLlm(const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::DualPipe}) &&
          l.zeroStage <= 1 && l.offloadOptimizer == 0 && l.offloadActivations == 0 &&
-         l.recompute != Recompute::Full;
+         l.recompute != Recompute::Full && l.recompute != Recompute::Ops;
 }
 
 /// Meta's software for Llama 3 (The Llama 3 Herd of Models, section 3.3): interleaved 1F1B, FSDP
 /// that shards optimizer states and gradients and keeps parameters.
 bool meta2024(const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage <= 2 &&
-         l.offloadOptimizer == 0 && l.offloadActivations == 0;
+         l.offloadOptimizer == 0 && l.offloadActivations == 0 && l.recompute != Recompute::Ops;
 }
 
 /// What public libraries do for experts whatever the stack (DeepEP, DualPipe, Megatron-Core's
@@ -85,6 +87,12 @@ void megatronRecipe(Recipe &r, const cost::Machine &machine) {
   r.sends = Sends::BesideInterleaved;
 }
 
+/// torchtitan/models: wq, wk, wv, w1, w3 are products of their own; compiled, the loss's gradient
+/// is a 16-bit tensor (pull request 859).
+void torchtitanRecipe(Recipe &r, const cost::Machine &) {
+  r.separateProducts = r.inPlaceLoss = true;
+}
+
 /// DeepSeek-V3 report, sections 3.2 and 3.3: expert traffic behind the other micro-batch, tokens
 /// sent once to a node and in fp8, inputs of activation functions kept in fp8, 16-bit moments.
 void haiLlmRecipe(Recipe &r, const cost::Machine &machine) {
@@ -106,7 +114,8 @@ const Stack all[] = {
      megatron, megatronRecipe},
     {"megatron-2022", "Megatron-LM of 2021-22: the same without ZeRO, cp and cheap recomputation",
      megatron2022, megatron2022Recipe},
-    {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan, nullptr},
+    {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan,
+     torchtitanRecipe},
     {"hai-llm", "DeepSeek's: 1f1b, zb-h1, DualPipe, ZeRO-1, no whole layers recomputed", haiLlm,
      haiLlmRecipe},
     {"meta-2024", "Meta's of Llama 3: 1f1b and interleaved, FSDP that keeps parameters", meta2024,

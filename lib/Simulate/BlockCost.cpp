@@ -207,8 +207,8 @@ BlockCost blockCost(const cost::Machine &given, const Workload &workload, const 
   cost.again[static_cast<int>(Recompute::Ops)] = byOp.total();
   cost.again[static_cast<int>(Recompute::Full)] =
       layout.recipe.stopsRecomputing ? price.upTo(work, work.lastRead()) : cost.forward.total();
-  for (Recompute mode : {Recompute::None, Recompute::Selective, Recompute::Cheap, Recompute::Full,
-                         Recompute::Ops})
+  for (Recompute mode :
+       {Recompute::None, Recompute::Selective, Recompute::Cheap, Recompute::Full, Recompute::Ops})
     cost.savedBytes[static_cast<int>(mode)] = work.savedBytes(mode);
   cost.parameters = work.parameters;
   cost.expertParameters = work.expertParameters;

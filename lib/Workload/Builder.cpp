@@ -140,8 +140,7 @@ void Builder::castBefore() {
   if (cast.name != block.ops.back().name + ".quantize")
     return;
   double k = static_cast<double>(product.k), batch = static_cast<double>(product.batch);
-  double weight =
-      0.5 * l.recipe.quantizeWeightBytes * batch * k * static_cast<double>(product.n);
+  double weight = 0.5 * l.recipe.quantizeWeightBytes * batch * k * static_cast<double>(product.n);
   cast.forward = pass(weight, 0, 0, weight > 0 ? 1 : 0);
 }
 

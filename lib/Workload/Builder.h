@@ -38,9 +38,9 @@ public:
   BlockOp &passes(const std::string &name, double elements, double reads, double writes,
                   double backwardReads, double backwardWrites, double keptBytes, double kernels,
                   double bytesPer);
-  /// A kernel that only backward runs.
   /// The operand of the last product was cast for another one before it.
   void castBefore();
+  /// A kernel that only backward runs.
   void backwardPass(const std::string &name, double elements, double reads, double writes);
   /// The sum of a bias's gradient over the rows, unless the weight gradient's product makes it.
   void biasGradient(const std::string &name, double rows, double width);

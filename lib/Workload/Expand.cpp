@@ -202,8 +202,8 @@ void products(const Layout &l, Builder &b, const std::string &prefix,
               double keptInput, bool rebuilt) {
   const std::vector<Product> &run = l.recipe.separateProducts ? separate : joined;
   for (size_t i = 0; i < run.size(); ++i) {
-    BlockOp &op = b.matmul(prefix + "." + run[i].name, rows, run[i].width, b.h, 1,
-                           i == 0 ? keptInput : 0);
+    BlockOp &op =
+        b.matmul(prefix + "." + run[i].name, rows, run[i].width, b.h, 1, i == 0 ? keptInput : 0);
     if (i == 0 && rebuilt)
       op.rebuiltBytes = op.savedBytes;
     if (i > 0)
@@ -279,9 +279,8 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
 }
 
 /// Up, activation, down of `m` rows, `batch` experts of width `f`. Returns local weight elements.
-double gatedOrPlain(const Workload &w, const Layout &l, Builder &b,
-                    const std::string &prefix, double m, double f, double batch,
-                    double keptInput) {
+double gatedOrPlain(const Workload &w, const Layout &l, Builder &b, const std::string &prefix,
+                    double m, double f, double batch, double keptInput) {
   double up = w.gated ? 2 * f : f, rows = m * batch;
   if (prefix == "experts") // their input came from other ranks; grouped products stay joined
     b.matmul("experts.up", m, up, b.h, batch, keptInput);

@@ -1,9 +1,10 @@
 //===- KeepByOp.cpp - every second product's result is kept ---------------===//
 //
 // torchtitan (torchtitan/distributed/activation_checkpoint.py, before 2025-07 in
-// models/llama3/parallelize_llama.py): kept are the results of attention, of reduce-scatters and of
-// products, but for every second product in the order of the layer; the rest runs again. The
-// compiler keeps of these only what backward reads, so the layer's last product counts for nothing.
+// models/llama3/parallelize_llama.py): kept are the results of attention, of reduce-scatters, of
+// all-to-alls and of products, but for every second product in the order of the layer; the rest
+// runs again, so do grouped products (aten._grouped_mm is not in its list). The compiler keeps of
+// these only what backward reads, so the layer's last product counts for nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "KeepByOp.h"
@@ -21,10 +22,13 @@ std::vector<double> piecesOf(const Workload &w, const Layout &l, const BlockOp &
     double n = heads * dim + keys * dim + keys * static_cast<double>(w.valueDim());
     return {heads * dim / n, keys * dim / n, keys * static_cast<double>(w.valueDim()) / n};
   }
-  bool joined = !l.recipe.separateProducts || op.name == "experts.up";
-  if (w.gated && joined && op.name.ends_with(".up"))
+  if (w.gated && !l.recipe.separateProducts && op.name.ends_with(".up"))
     return {0.5, 0.5};
   return {1};
+}
+
+bool isGrouped(const BlockOp &op) {
+  return op.name.starts_with("experts.up") || op.name.starts_with("experts.down");
 }
 
 bool isLastProduct(const Workload &w, const BlockWork &block, size_t i) {
@@ -35,6 +39,19 @@ bool isLastProduct(const Workload &w, const BlockWork &block, size_t i) {
 }
 
 double resultBytes(const BlockOp &op) { return op.forward.facts.bytesWritten; }
+
+/// Behind the last thing that backward reads: not run again.
+bool isBehind(const BlockOp &op) {
+  return op.name == "mlp.residual" || op.name == "experts.combine" || op.name == "experts.bias";
+}
+
+/// What other ranks sent to this rank's experts.
+double dispatchedBytes(const Layout &l, const BlockWork &block) {
+  for (const BlockCollective &c : block.collectives)
+    if (l.ep > 1 && c.pass == Pass::Forward && c.name == "experts.dispatch")
+      return c.bytes;
+  return 0;
+}
 
 } // namespace
 
@@ -47,9 +64,12 @@ void keepByOp(const Workload &w, const Layout &l, BlockWork &block) {
     if (op.forward.kind == cost::OpKind::Attention) {
       op.keptByOp = resultBytes(op) + op.savedBytes;
     } else if (op.forward.kind != cost::OpKind::Matmul || op.core) {
-      op.againByOp = op.name == "mlp.residual" ? 0 : 1; // the next layer's input
+      op.againByOp = isBehind(op) ? 0 : 1;
+      op.keptByOp = op.name == "experts.permute" ? dispatchedBytes(l, block) : 0;
     } else if (isLastProduct(w, block, i)) {
       op.againByOp = op.keptByOp = 0;
+    } else if (isGrouped(op)) {
+      op.againByOp = 1;
     } else {
       for (double share : piecesOf(w, l, op))
         (++number % 2 ? op.keptByOp : op.againByOp) += share;

@@ -165,8 +165,8 @@ TEST(StepCost, TheBoundIsNeverAboveForDrawnLayouts) {
       pins += ",recipe.sends=" + one({"beside", "beside-interleaved", "waited"});
       for (const char *flag :
            {"waited-launches", "stops-recomputing", "separate-products", "contiguous-buckets",
-            "overlap-experts", "experts-once", "overlap-gradients", "overlap-parameters", "overlap-tensor",
-            "async-tensor", "gather-context", "cuda-graphs", "scatter-sends"})
+            "overlap-experts", "experts-once", "overlap-gradients", "overlap-parameters",
+            "overlap-tensor", "async-tensor", "gather-context", "cuda-graphs", "scatter-sends"})
         pins += std::string(",recipe.") + flag + "=" + one({"on", "off"});
       Layout l = layoutOf(pins);
       l.dp = 64 / (l.tp * l.cp * l.pp);

@@ -455,6 +455,23 @@ TEST(Expand, RecomputationByOperatorKeepsEverySecondProduct) {
   }
 }
 
+// Of a mixture the grouped products run again, not what other ranks sent. Mixtral 8x7B over eight
+// ranks of experts, bytes per token in 16 bits: the input, query, value, attention; the router is
+// the fifth product and kept (8 columns); two copies of each token that arrived.
+TEST(Expand, RecomputationByOperatorKeepsWhatArrived) {
+  Workload w = builtin("mixtral-8x7b");
+  Layout l = layoutOf(1, false, true);
+  l.dp = l.ep = 8;
+  BlockWork block = expandBlock(w, l, {BlockPart::Layer, true});
+  double s = static_cast<double>(w.sequence), h = 4096, kv = 1024;
+  EXPECT_DOUBLE_EQ(block.savedBytes(Recompute::Ops), s * (2 * (3 * h + kv + 8 + 2 * h) + 4 * 32));
+  double again = 0;
+  for (const BlockOp &op : block.ops)
+    if (op.forward.kind == cost::OpKind::Matmul)
+      again += op.againByOp * op.forward.facts.matrixFlops;
+  EXPECT_DOUBLE_EQ(again, 2 * s * h * (kv + h + 2 * 2 * 14336)); // key, out; gate and up of experts
+}
+
 // Query, key and value one by one: the same FLOP and parameters, the input read three times, three
 // gradients of it written and summed (three reads, one write) where one was written and the
 // gradients of the results were joined (a read and a write of their columns).

@@ -39,8 +39,9 @@ struct Parts {
 /// One block, one micro-batch, one rank.
 struct BlockCost {
   Parts forward, backwardInput, backwardWeight;
-  double again[5] = {0, 0, 0, 0, 0}; ///< seconds of forward work that backward repeats, by Recompute
-  double savedBytes[5] = {0, 0, 0, 0, 0}; ///< by Recompute
+  using ByRecompute = std::array<double, workload::numRecomputes>;
+  ByRecompute again = {}; ///< seconds of forward work that backward repeats
+  ByRecompute savedBytes = {};
   double workspaceBytes = 0;           ///< largest op's operands and results
   double parameters = 0, expertParameters = 0, inputBytes = 0;
 };

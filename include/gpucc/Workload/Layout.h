@@ -32,6 +32,7 @@ namespace gpucc::workload {
 
 enum class Precision { F32, Tf32, F16, BF16, F8, F4 }; ///< F8, F4: block linear layers; rest BF16
 enum class Recompute { None, Selective, Cheap, Full, Ops };
+inline constexpr size_t numRecomputes = 5;
 /// Selective repeats the attention core. Cheap repeats what costs little: norms, activation
 /// functions, latent attention's up-projections, and the core if its scores are written to memory.
 /// Full repeats the layer from its input. Ops is torchtitan's choice by operator: all but attention
