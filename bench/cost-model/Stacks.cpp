@@ -82,10 +82,11 @@ const Stack *stackOf(const std::string &source) {
 
 /// What Megatron-Core, NeMo and torchtitan have in common since 2023. FlashAttention 2 needs Ampere
 /// (its README), so that older devices run attention unfused.
-static const Stack usual = {"", "", "unknown", true, 1, true, true, false, 4, 0, 0,
-                            Recompute::None, false, false, false, true, false, 0};
-static const Stack usualBeforeAmpere = {"", "", "unknown", false, 1, true, true, false, 4, 0, 0,
-                                        Recompute::None, false, false, false, true, false, 0};
+static const Stack usual = {"", "", "unknown",       true,  1,     true,  true, false, 4,
+                            0,  0,  Recompute::None, false, false, false, true, false, 0};
+static const Stack usualBeforeAmpere = {"",    "",    "unknown", false, 1,     true,
+                                        true,  false, 4,         0,     0,     Recompute::None,
+                                        false, false, false,     true,  false, 0};
 
 const Stack *stackOrUsual(const std::string &source, const std::string &machine) {
   if (const Stack *stack = stackOf(source))

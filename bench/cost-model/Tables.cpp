@@ -123,11 +123,10 @@ void addRuns(const std::string &path, Runs &runs, std::string &error) {
   }
   bool wide = rows.front().count("# gpus") > 0;
   std::string lacks = missing(
-      rows.front(),
-      wide ? std::vector<const char *>{"hidden size", "attention heads", "# layers",
-                                       "sequence length", "iteration time (ms)"}
-           : std::vector<const char *>{"source", "model", "gpus", "gpu_type", "metric_name",
-                                       "metric_value"});
+      rows.front(), wide ? std::vector<const char *>{"hidden size", "attention heads", "# layers",
+                                                     "sequence length", "iteration time (ms)"}
+                         : std::vector<const char *>{"source", "model", "gpus", "gpu_type",
+                                                     "metric_name", "metric_value"});
   if (lacks.empty())
     wide ? addWide(rows, runs) : addLong(rows, runs);
   else

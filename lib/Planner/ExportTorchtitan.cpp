@@ -134,9 +134,15 @@ std::string torchtitanSettings(const Workload &w, const Layout &l) {
          : l.recompute != Recompute::None ? "selective"
                                           : "none";
   out += "\"\n";
-  if (l.recompute == Recompute::Full && l.recomputeLayers > 0)
+  if (l.recompute == Recompute::Full && l.recomputeLayers > 0) {
+    std::vector<int64_t> stages = layersOfStages(w, l);
+    int64_t most = *std::max_element(stages.begin(), stages.end());
     out += "selective_ac_option = \"" +
-           std::to_string(std::max<int64_t>(1, w.layers / l.pp / l.recomputeLayers)) + "\"\n";
+           std::to_string(std::max<int64_t>(1, most / l.recomputeLayers)) + "\"\n";
+    if (most % l.recomputeLayers != 0)
+      out += "# " + std::to_string(l.recomputeLayers) + " of " + std::to_string(most) +
+             " layers are meant; torchtitan repeats every n-th\n";
+  }
   bool selective = l.recompute == Recompute::Selective, cheap = l.recompute == Recompute::Cheap;
   if (selective || cheap || l.recompute == Recompute::Ops)
     out += "selective_ac_option = \"op\"\n";

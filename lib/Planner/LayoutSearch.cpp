@@ -257,7 +257,9 @@ private:
     return simulate::stepBound(cache, problem.machine, l, &chunks.get(l));
   }
 
-  bool accepted(const Layout &l) const { return !problem.accept || problem.accept(l); }
+  bool accepted(const Layout &l) const {
+    return !problem.accept || problem.accept(problem.workload, l);
+  }
 
   /// The chains of recomputation, of what is accepted.
   std::vector<std::vector<Layout>> chainsOf(const Layout &variant) const {

@@ -181,8 +181,8 @@ void judgePopular(const SearchProblem &problem, simulate::BlockCache &, SearchRe
     if (habit.is(result.best.layout))
       continue;
     SearchProblem inner = problem;
-    inner.accept = [&](const Layout &l) {
-      return habit.is(l) && (!problem.accept || problem.accept(l));
+    inner.accept = [&](const Workload &w, const Layout &l) {
+      return habit.is(l) && (!problem.accept || problem.accept(w, l));
     };
     SearchResult found = searchLayouts(inner, quick);
     Popular popular;

@@ -23,7 +23,7 @@ bool isOneOf(const Layout &l, std::initializer_list<ScheduleKind> kinds) {
 
 /// Megatron-LM of 2021-22: no sharded optimizer, nothing offloaded, whole layers or attention cores
 /// recomputed.
-bool megatron2022(const Layout &l) {
+bool megatron2022(const Workload &, const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage == 0 &&
          l.offloadOptimizer == 0 && l.offloadActivations == 0 && l.recompute != Recompute::Cheap &&
          l.recompute != Recompute::Ops && l.cp == 1 && l.stageLayers.empty();
@@ -31,24 +31,33 @@ bool megatron2022(const Layout &l) {
 
 /// Megatron-Core with its distributed optimizer, or Megatron-FSDP where there is no pipeline;
 /// `--recompute-modules` names cheap modules.
-bool megatron(const Layout &l) {
+bool megatron(const Workload &, const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) &&
          l.zeroStage <= (l.pp == 1 ? 3 : 1) && l.offloadOptimizer == 0 &&
          l.offloadActivations == 0 && l.recompute != Recompute::Ops;
 }
 
+/// Whole layers are repeated all or every n-th of a stage.
+bool isEveryNth(const Workload &w, const Layout &l) {
+  if (l.recompute != Recompute::Full || l.recomputeLayers <= 0)
+    return true;
+  std::vector<int64_t> stages = layersOfStages(w, l);
+  return *std::max_element(stages.begin(), stages.end()) % l.recomputeLayers == 0;
+}
+
 /// torchtitan: FSDP2 (parameters kept or sharded again), the schedules of torch.distributed; its
 /// selective recomputation chooses by operator or takes every n-th layer.
-bool torchtitan(const Layout &l) {
+bool torchtitan(const Workload &w, const Layout &l) {
   return isOneOf(l, {ScheduleKind::GPipe, ScheduleKind::OneFOneB, ScheduleKind::Interleaved,
                      ScheduleKind::ZbV, ScheduleKind::DualPipeV}) &&
          l.zeroStage != 1 && l.offloadOptimizer == 0 && l.offloadActivations == 0 &&
-         l.recompute != Recompute::Selective && l.recompute != Recompute::Cheap && l.expertTp == 1;
+         l.recompute != Recompute::Selective && l.recompute != Recompute::Cheap &&
+         l.expertTp == 1 && isEveryNth(w, l);
 }
 
 /// DeepSeek's own software (DeepSeek-V3 report, sections 3.1 and 3.2; its Table 2 compares these
 /// schedules): ZeRO-1, norms, up-projections and activations recomputed, no whole layers.
-bool haiLlm(const Layout &l) {
+bool haiLlm(const Workload &, const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::ZbH1, ScheduleKind::DualPipe}) &&
          l.zeroStage <= 1 && l.offloadOptimizer == 0 && l.offloadActivations == 0 &&
          l.recompute != Recompute::Full && l.recompute != Recompute::Ops;
@@ -56,7 +65,7 @@ bool haiLlm(const Layout &l) {
 
 /// Meta's software for Llama 3 (The Llama 3 Herd of Models, section 3.3): interleaved 1F1B, FSDP
 /// that shards optimizer states and gradients and keeps parameters.
-bool meta2024(const Layout &l) {
+bool meta2024(const Workload &, const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage <= 2 &&
          l.offloadOptimizer == 0 && l.offloadActivations == 0 && l.recompute != Recompute::Ops;
 }

@@ -112,7 +112,7 @@ std::vector<Layout> stageChoices(simulate::BlockCache &cache, const SearchProble
     return {moved};
   double most = work.most(stages),
          worth = (1 - worthMoving) * work.most(layersOfStages(w, variant));
-  if (most > worth || (problem.accept && !problem.accept(moved)))
+  if (most > worth || (problem.accept && !problem.accept(problem.workload, moved)))
     return {variant};
   // Earlier stages keep more, which may not fit: a layer more than the least leaves the first one
   // few of them, and equal stages are tried as well.

@@ -112,8 +112,8 @@ int64_t freedBytes(const OrderState &state) {
       sizeof(int) * (state.pendingPreds.size() + state.pendingReaders.size() + state.ready.size()));
 }
 int64_t bytesOf(const OrderState &state, const std::vector<int> &ops) {
-  return freedBytes(state) + static_cast<int64_t>(sizeof(Node) + 2 * 8 * state.done.size() +
-                                                  sizeof(int) * ops.size());
+  return freedBytes(state) +
+         static_cast<int64_t>(sizeof(Node) + 2 * 8 * state.done.size() + sizeof(int) * ops.size());
 }
 
 /// Run every allowed op that neither raises the peak nor leaves more bytes behind: some best order

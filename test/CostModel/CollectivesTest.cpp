@@ -155,8 +155,9 @@ TEST(Collectives, MoreBytesAreNeverFasterAndHalvesNeverSlower) {
     }
 }
 
-// More ranks of one kind of place are never faster for the same bytes: inside a node, and with whole
-// nodes. (From one node to two is another algorithm; measured curves have dents of some per cent.)
+// More ranks of one kind of place are never faster for the same bytes: inside a node, and with
+// whole nodes. (From one node to two is another algorithm; measured curves have dents of some per
+// cent.)
 TEST(Collectives, MoreRanksAreNeverFaster) {
   for (const char *name : {"a100-80gb", "h100", "v100", "l4"})
     for (Collective kind :

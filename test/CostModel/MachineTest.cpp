@@ -33,7 +33,8 @@ TEST(Machine, BuiltinsHaveTheDatasheetNumbers) {
   EXPECT_DOUBLE_EQ(builtin("a100-80gb-8").device.matrixPeak(DType::F16), 312e12);
   EXPECT_DOUBLE_EQ(builtin("v100-8").device.memoryBytes, 32.0 * (1 << 30));
   EXPECT_EQ(builtin("h100-8x4").numDevices(), 32);
-  // Export variants and Blackwell Ultra have next to no f64 (1 TFLOP/s; 10 for the eight of HGX B300).
+  // Export variants and Blackwell Ultra have next to no f64 (1 TFLOP/s; 10 for the eight of HGX
+  // B300).
   EXPECT_DOUBLE_EQ(builtin("h800-8").device.matrixPeak(DType::F64), 1e12);
   EXPECT_DOUBLE_EQ(builtin("b300-8").device.matrixPeak(DType::F64), 10e12 / 8);
 }

@@ -156,9 +156,9 @@ TEST(LayoutSearch, StacksLimitTheSpace) {
     p.accept = stack->accept;
     SearchResult limited = searchLayouts(p, options);
     ASSERT_EQ(limited.error, "") << name;
-    EXPECT_TRUE(stack->accept(limited.best.layout)) << limited.best.layout.line();
+    EXPECT_TRUE(stack->accept(p.workload, limited.best.layout)) << limited.best.layout.line();
     for (const Choice &c : limited.next)
-      EXPECT_TRUE(stack->accept(c.layout)) << c.layout.line();
+      EXPECT_TRUE(stack->accept(p.workload, c.layout)) << c.layout.line();
     EXPECT_GE(limited.best.cost.seconds, free.best.cost.seconds * (1 - 1e-9));
   }
   EXPECT_EQ(findStack("caffe"), nullptr);

@@ -108,9 +108,9 @@ TEST(StepCost, Laws) {
 TEST(StepCost, MoreLayersAreNeverFaster) {
   cost::Machine machine = machineOf("h100", 64);
   for (const char *model : {"llama-3-8b", "mixtral-8x7b"})
-    for (const char *pins : {"tp=2,pp=4,dp=8,global-batch=64",
-                             "tp=2,pp=1,dp=32,global-batch=64,zero=3",
-                             "tp=2,pp=8,dp=4,global-batch=64,recompute=full"}) {
+    for (const char *pins :
+         {"tp=2,pp=4,dp=8,global-batch=64", "tp=2,pp=1,dp=32,global-batch=64,zero=3",
+          "tp=2,pp=8,dp=4,global-batch=64,recompute=full"}) {
       double seconds = 0, bytes = 0;
       for (int64_t layers = 8; layers <= 40; ++layers) {
         Workload w = builtin(model);

@@ -258,3 +258,22 @@ def test_a_wrong_list_of_stages_changes_no_degree(gpucc, tmp_path):
     assert code == 2 and "remove the key for an even split" in err and "nearest" not in err
     layout.write_text("pp: 2\ndp: 8\nzero: 1\nglobal-batch: 32\n")
     assert "pp2" in gpucc.ok("simulate", *SIZES, "-l", layout)
+
+
+def test_torchtitan_recomputes_by_operator(gpucc):
+    """What does not fit whole: by operator where the stack chooses so, cheap modules where Megatron names them."""
+    args = ["-w", "llama-3-8b", "-m", "h100", "-n", "8", "-b", "16", "--pin", "tp=1,pp=1,cp=1,micro-batch=2,zero=3",
+            "--quiet", "--quick"]
+    titan = gpucc.ok("plan", *args, "--stack", "torchtitan", "--torchtitan", "-")
+    assert "recompute=ops" in titan and 'selective_ac_option = "op"\n' in titan and "# the attention core" not in titan
+    assert "recompute=ops" not in gpucc.ok("plan", *args, "--stack", "megatron")
+
+
+@pytest.mark.parametrize("layers, option, noted", [(16, 2, False), (12, 2, True), (None, None, False)])
+def test_torchtitan_recomputes_every_nth_layer(gpucc, layers, option, noted):
+    pins = "tp=1,pp=1,dp=8,micro-batch=1,zero=3,recompute=full" + (f",recompute-layers={layers}" if layers else "")
+    out = gpucc.ok("plan", "-w", "llama-3-8b", "-m", "h100", "-n", "8", "-b", "16", "--pin", pins, "--quiet", "--quick",
+                   "--torchtitan", "-")
+    assert (f'selective_ac_option = "{option}"\n' in out) == (option is not None)
+    assert f'mode = "{"selective" if option else "full"}"\n' in out
+    assert ("layers are meant" in out) == noted

@@ -33,7 +33,7 @@ struct SearchProblem {
   /// Of the device memory that a layout may fill: predictions of memory are off by some per cent.
   double memoryShare = 0.95;
   /// Only layouts it accepts; empty: all.
-  std::function<bool(const workload::Layout &)> accept;
+  std::function<bool(const workload::Workload &, const workload::Layout &)> accept;
 
   int64_t numRanks() const { return ranks > 0 ? ranks : machine.numDevices(); }
 };
@@ -80,7 +80,7 @@ struct SearchOptions {
 /// Software by the layouts that it runs; `accept` absent: all.
 struct Stack {
   const char *name, *what;
-  bool (*accept)(const workload::Layout &);
+  bool (*accept)(const workload::Workload &, const workload::Layout &);
   /// What it does on that machine, unless the user says otherwise; or null.
   void (*recipe)(workload::Recipe &, const cost::Machine &);
 };
