@@ -1,5 +1,6 @@
 //===- Names.cpp - the tables ---------------------------------------------===//
 #include "Names.h"
+#include "gpucc/Workload/Workload.h"
 #include <algorithm>
 #include <regex>
 
@@ -51,7 +52,21 @@ std::string workloadOf(const std::string &name) {
   for (const Known &k : known)
     if (std::regex_search(name, std::regex(k.pattern)))
       return k.workload;
-  return "";
+  // A built-in name, the longest that occurs; GPT sizes are the row's.
+  std::string words = name, longest;
+  std::replace_if(
+      words.begin(), words.end(), [](char c) { return c == '_' || c == ' '; }, '-');
+  for (const auto &[builtin, text] : workload::builtinWorkloads())
+    if (!builtin.starts_with("gpt") && has(words, builtin) && builtin.size() > longest.size())
+      longest = builtin;
+  return longest;
+}
+
+std::string familyLike(const std::string &name) {
+  static const std::regex llama("llama|vicuna|\\byi\\b|baichuan|internlm|qwen|falcon3|olmo|phi-?3");
+  return std::regex_search(name, llama) ? "llama-2-7b"
+         : has(name, "gemma")           ? "gemma-2-9b"
+                                        : "gpt-1.7b";
 }
 
 const Sizes *sizesOf(const std::string &name) {

@@ -15,6 +15,10 @@ namespace gpucc::bench {
 /// Of a model that a table only names; empty: not known.
 std::string workloadOf(const std::string &lowerName);
 
+/// A built-in workload of the family of a model that is not built in: its kinds of layers, not its
+/// sizes, which the row has to state.
+std::string familyLike(const std::string &lowerName);
+
 /// GPT sizes that a table gives by name only (their papers' tables).
 struct Sizes {
   const char *pattern;

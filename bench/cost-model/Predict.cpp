@@ -52,7 +52,7 @@ std::vector<Layout> variants(const Run &run) {
     // Without pipelines a group of tensors may cross nodes, because something has to fit.
     int64_t widest = run.unstated.onlyTensor ? run.gpus : std::min<int64_t>(8, perNode);
     for (int64_t tp = 1; tp <= widest && run.workload.heads % tp == 0; tp *= 2)
-      for (int64_t pp = 1; pp <= 64 && tp * pp <= run.gpus; pp *= 2) {
+      for (int64_t pp = 1; pp <= 64 && tp * pp <= run.gpus; ++pp) {
         bool divides = run.gpus % (tp * pp) == 0 && run.workload.layers % pp == 0;
         if (!divides || (run.unstated.onlyPipeline && (tp > 1 || pp != run.gpus)) ||
             (run.unstated.onlyTensor && pp > 1))
@@ -104,6 +104,7 @@ Prediction predict(const Run &run, const cost::Calibration &calibration) {
   simulate::BlockCache cache(run.workload, calibration);
   if (run.oneLayer) { // the selective-recomputation paper's Table 4
     best.valid = true;
+    best.layout = run.layout;
     const simulate::BlockCost &block =
         cache.get(run.machine, run.layout, blocksOf(run.workload)[1]);
     best.parts = block.forward;
@@ -127,6 +128,7 @@ Prediction predict(const Run &run, const cost::Calibration &calibration) {
     best.seconds = cost.seconds;
     best.memory = cost.fullestMemory();
     best.fits = cost.fits;
+    best.layout = layout;
     best.parts = cost.parts;
     best.bubble = cost.bubbleSeconds;
     best.gather = cost.gatherSeconds;

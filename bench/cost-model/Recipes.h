@@ -1,7 +1,8 @@
-//===- Recipes.h - settings of software by precision and release -*- C++ -*-===//
+//===- Recipes.h - settings of published software ---------------*- C++ -*-===//
 //
-// What: the part of a run's recipe that its source does not fix for all its rows: what the rows'
-// precision means there, and what the recipes of Megatron-Bridge's releases set.
+// What: how the software of a row ran it, as the source or the software's own settings say: what
+// its stack does in all rows (Stacks.h), what the rows' precision means there, and what a source
+// sets besides. Nothing is per row, per model or per layout but where the source's settings are.
 //
 // Example: "fp8 rowwise" of torchtitan casts weights in every pass and rescales the results of
 // backward products; MXFP8 mixtures of Megatron-Bridge 26.06 on racks launch whole steps as graphs.
@@ -10,16 +11,15 @@
 #ifndef GPUCC_BENCH_COSTMODEL_RECIPES_H
 #define GPUCC_BENCH_COSTMODEL_RECIPES_H
 
-#include "Runs.h"
+#include "Row.h"
+#include "Stacks.h"
 
 namespace gpucc::bench {
 
-/// How a software passes stage boundaries on.
-workload::Sends sendsOf(const std::string &software);
-/// `precision` as the row prints it, in lower case.
-void setPrecision(Run &run, const std::string &precision);
-/// `name`: the model, in lower case.
-void setBridge(Run &run, const std::string &name, const std::string &precision);
+/// What the stack does in all its rows, and the row's precision.
+void setStack(Run &run, const Row &row, const Stack &stack);
+/// What the row's source sets besides; ZeRO stage and recomputation as the row states them are set.
+void setSource(Run &run, const Row &row);
 
 } // namespace gpucc::bench
 #endif // GPUCC_BENCH_COSTMODEL_RECIPES_H

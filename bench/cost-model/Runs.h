@@ -27,6 +27,7 @@ using Cells = std::map<std::string, std::string>;
 /// What the source does not say and an expert would have chosen: tried, the best that fits counts.
 struct Unstated {
   bool microBatch = false, virtualStages = false, layout = false, recompute = false;
+  bool batch = false;
   bool onlyPipeline = false, onlyTensor = false; ///< `layout` among those
   bool any() const { return microBatch || virtualStages || layout; }
 };
@@ -70,6 +71,7 @@ struct Prediction {
   double seconds = 0;
   cost::RankMemory memory;
   bool fits = true;
+  workload::Layout layout; ///< the run's, or what was chosen where it is not stated
   simulate::Parts parts;                                   ///< of the busiest pipeline rank
   double bubble = 0, gather = 0, gradient = 0, update = 0; ///< exposed, whole step
 };

@@ -80,7 +80,7 @@ void printRows(const std::vector<Ratio> &ratios, bool parts) {
           static_cast<long long>(r.run->workload.layers),
           static_cast<long long>(r.run->workload.hidden),
           static_cast<long long>(r.run->workload.sequence),
-          static_cast<long long>(r.run->layout.globalBatch), r.run->layout.line().c_str(),
+          static_cast<long long>(r.run->layout.globalBatch), r.prediction.layout.line().c_str(),
           r.run->seconds, r.prediction.memory.total() / 1e9, r.run->memoryBytes / 1e9);
       if (parts)
         printParts(r.prediction);

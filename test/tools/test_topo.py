@@ -138,6 +138,7 @@ def test_bench_costmodel_names_what_it_cannot_read(tmp_path):
 @pytest.mark.parametrize("column, spellings", [
     ("recompute", ["full", "Full", "True", "full recompute", "uniform"]),
     ("zero_stage", ["1", "ZeRO-1", "zero1", "stage 1"]), ("zero_stage", ["0", "none"]),
+    ("zero_stage", ["2", "2 (FSDP SHARD_GRAD_OP)", "SHARD_GRAD_OP"]),
     ("zero_stage", ["3 (FSDP)", "zero3", "HSDP"]), ("precision", ["fp32", "float32"])])
 def test_bench_costmodel_reads_settings_in_other_words(tmp_path, column, spellings):
     """The same setting in other words is the same prediction; it was silently another one."""
@@ -146,7 +147,8 @@ def test_bench_costmodel_reads_settings_in_other_words(tmp_path, column, spellin
             for spelling in spellings}
     assert "overall: n=1," in said[spellings[0]]
     assert len(set(said.values())) == 1
-    other = {"recompute": "none", "zero_stage": "2", "precision": "fp8"}[column]  # the column counts at all
+    other = {"recompute": "none", "zero_stage": "2" if spellings[0] != "2" else "3", "precision": "fp8"}[column]
+    # The column counts at all.
     assert bench_costmodel(tmp_path / "o.csv", COLUMNS, [dict(run, **{column: other})]).stdout not in said.values()
 
 
@@ -159,3 +161,32 @@ def test_bench_costmodel_accounts_for_runs_without_a_figure(tmp_path):
     run = dict(MADE_UP, metric_name="days_for_300B_tokens")
     out = bench_costmodel(tmp_path / "runs.csv", COLUMNS, [run]).stdout
     assert "no time, rate or memory" in out and "overall: n=0," in out
+
+
+def test_bench_costmodel_reads_utilisation(tmp_path):
+    """The same run by its time and by its MFU: 6 FLOP per token and weight of a product, and attention in full
+    (4 s h per token and layer forward, three times that with backward), of eight times 312 TFLOP/s."""
+    by_time = bench_costmodel(tmp_path / "t.csv", COLUMNS, [MADE_UP]).stdout
+    h, f, layers, s, vocab = 4096, 16384, 32, 2048, 50368
+    weights = layers * (4 * h * h + 2 * h * f) + vocab * h
+    flops = 1024 * s * (6 * weights + layers * 12 * s * h)
+    mfu = 100 * flops / (100 * 8 * 312e12)
+    run = dict(MADE_UP, metric_name="MFU_pct", metric_value=mfu)
+    by_rate = bench_costmodel(tmp_path / "r.csv", COLUMNS, [run]).stdout
+    last = [float(out.strip().splitlines()[-1].split("MAPE ")[1].split()[0]) for out in (by_time, by_rate)]
+    assert last[0] == pytest.approx(last[1], abs=0.3)
+
+
+def test_bench_costmodel_takes_the_batch_from_notes_and_refuses_nonsense(tmp_path):
+    plain = bench_costmodel(tmp_path / "p.csv", COLUMNS, [MADE_UP]).stdout
+    noted = dict(MADE_UP, global_batch="", notes="run_id=made-up#1; global batch = 8x128 inferred")
+    assert bench_costmodel(tmp_path / "n.csv", COLUMNS, [noted]).stdout == plain
+    wrong = bench_costmodel(tmp_path / "w.csv", COLUMNS, [dict(MADE_UP, metric_value=1e-300)]).stdout
+    assert "implausible time" in wrong and "overall: n=0," in wrong
+
+
+def test_bench_costmodel_knows_built_in_models_by_name(tmp_path):
+    run = dict(MADE_UP, model="Gemma-2 9B", notes="")
+    for key in ("layers", "hidden", "ffn", "heads", "kv_heads", "vocab"):
+        run[key] = ""
+    assert "overall: n=1," in bench_costmodel(tmp_path / "g.csv", COLUMNS, [run]).stdout
