@@ -29,6 +29,21 @@ std::vector<NodeGroup> Machine::groups() const {
   return all;
 }
 
+Machine Machine::withGroups(const std::vector<NodeGroup> &groups) const {
+  Machine m = *this;
+  const NodeGroup &first = groups.front();
+  m.device = first.device;
+  m.devicesPerNode = first.devicesPerNode;
+  m.tray = first.tray;
+  m.nodes = first.nodes;
+  m.numa = first.numa;
+  m.nics = first.nics;
+  m.intra = first.intra;
+  m.pricePerHour = first.pricePerHour;
+  m.moreNodes.assign(groups.begin() + 1, groups.end());
+  return m;
+}
+
 int Machine::numDevices() const {
   int count = devicesPerNode * nodes;
   for (const NodeGroup &group : moreNodes)

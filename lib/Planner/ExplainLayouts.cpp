@@ -66,6 +66,14 @@ std::string explainText(const SearchProblem &problem, const SearchResult &result
           "budget used up)\n",
           result.lowerBound, 100 * result.gap, static_cast<long long>(result.openedMeshes),
           static_cast<long long>(result.meshes));
+  if (!result.nodes.empty())
+    out += "nodes\n";
+  for (const NodesTried &n : result.nodes)
+    if (n.seconds <= 0)
+      print(out, "  %-44s %s\n", n.devices.c_str(), n.why.c_str());
+    else
+      print(out, "  %-44s %9.4g s  %+.1f %%\n", n.devices.c_str(), n.seconds,
+            100 * (n.seconds / best.cost.seconds - 1));
   if (!result.next.empty())
     out += "next best, by degrees\n";
   for (const Choice &c : result.next)
@@ -100,6 +108,14 @@ std::string explainJson(const SearchProblem &problem, const SearchResult &result
   out["lower_bound_seconds"] = result.lowerBound;
   out["gap"] = result.gap;
   out["proved"] = result.proved;
+  for (const NodesTried &n : result.nodes) {
+    nlohmann::ordered_json entry = {{"devices", n.devices}};
+    if (n.seconds > 0)
+      entry["step_seconds"] = n.seconds;
+    else
+      entry["why"] = n.why;
+    out["nodes"].push_back(std::move(entry));
+  }
   out["next"] = nlohmann::ordered_json::array();
   for (const Choice &c : result.next)
     out["next"].push_back(toJson(c));

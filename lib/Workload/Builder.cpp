@@ -179,7 +179,7 @@ void Builder::norm(const std::string &name, double rows, double width) {
 void Builder::collective(const std::string &name, Pass pass, cost::Collective kind, Axis axis,
                          double bytes, bool beside) {
   if (groupOf(l, axis).size > 1 && bytes > 0)
-    block.collectives.push_back({name, pass, kind, axis, bytes, beside, {}});
+    block.collectives.push_back({name, pass, kind, axis, bytes, beside, false, {}});
 }
 
 double Builder::keptActivation() const { return l.recipe.keepActivationQuantized ? 1 : activation; }

@@ -129,6 +129,34 @@ TEST(LayoutSearch, AMixedMachineGivesTheFastGroupMoreLayers) {
   EXPECT_EQ(checkLayout(p.workload, best, 64), "");
 }
 
+// Nodes that would slow the others are left out; the answer is never slower than that of a part.
+TEST(LayoutSearch, SlowNodesAreLeftOutWhereTheyCostMoreThanTheyBring) {
+  SearchOptions options;
+  options.explain = false;
+  bool left = false, used = false;
+  for (const char *slow : {"t4", "v100", "a100-80gb"})
+    for (const char *workload : {"llama-2-7b", "gpt-22b"}) {
+      SearchProblem p = problemOf(workload, "h100", 32, 256, "recipe.precision=f16");
+      SearchProblem fast = p;
+      p.machine.moreNodes.push_back(
+          std::get<cost::Machine>(cost::loadMachine(slow, 16)).groups().front());
+      p.ranks = 0;
+      int64_t all = p.numRanks();
+      SearchResult alone = searchLayouts(fast, options), both = searchLayouts(p, options);
+      SearchResult r = searchNodeKinds(p, options);
+      ASSERT_EQ(r.error, "") << slow << ' ' << workload;
+      ASSERT_EQ(r.nodes.size(), 3u);
+      EXPECT_DOUBLE_EQ(r.best.cost.seconds,
+                       std::min(alone.best.cost.seconds, both.best.cost.seconds))
+          << slow << ' ' << workload;
+      EXPECT_EQ(p.numRanks(), r.best.layout.ranks());
+      EXPECT_EQ(p.machine.numDevices(), p.numRanks());
+      left |= p.numRanks() == 32;
+      used |= p.numRanks() == all;
+    }
+  EXPECT_TRUE(left && used);
+}
+
 TEST(LayoutSearch, PinsAreKept) {
   SearchProblem p = problemOf("llama-3-8b", "h100", 64, 128, "tp=4,pp=2,zero=1,micro-batch=2");
   SearchResult r = searchLayouts(p);

@@ -277,3 +277,16 @@ def test_torchtitan_recomputes_every_nth_layer(gpucc, layers, option, noted):
     assert (f'selective_ac_option = "{option}"\n' in out) == (option is not None)
     assert f'mode = "{"selective" if option else "full"}"\n' in out
     assert ("layers are meant" in out) == noted
+
+
+def test_slow_nodes_are_left_out_and_said(gpucc, tmp_path):
+    """What is exported, layout and machine, simulates to the time that was promised."""
+    machine, part, layout = tmp_path / "mixed.yaml", tmp_path / "part.yaml", tmp_path / "layout.yaml"
+    gpucc.ok("topo", "h100", "--machine", machine)
+    machine.write_text(machine.read_text().replace("\nnodes: 1\n", "\nnodes: 4\n") + "more-nodes:\n  - {like: t4, nodes: 2}\n")
+    answer = json.loads(gpucc.ok("plan", "-w", "llama-2-7b", "-m", machine, "-b", "256", "--quiet", "--no-reasons", "--json",
+                                 "-", "--export", layout, "--export-machine", part))
+    assert answer["gpus"] == 32 and len(answer["nodes"]) == 3
+    assert answer["nodes"][0]["step_seconds"] > answer["best"]["step_seconds"] == answer["nodes"][1]["step_seconds"]
+    report = json.loads(gpucc.ok("simulate", "-w", "llama-2-7b", "-m", part, "-l", layout, "--json", "-"))
+    assert report["step_seconds"] == pytest.approx(answer["best"]["step_seconds"], rel=1e-3)

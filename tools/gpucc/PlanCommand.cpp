@@ -14,7 +14,7 @@ namespace {
 struct Arguments {
   WorkloadOptions what;
   planner::SearchOptions options;
-  std::string exportFile, json, megatron, torchtitan, stack = "any", by = "step";
+  std::string exportFile, exportMachine, json, megatron, torchtitan, stack = "any", by = "step";
   std::vector<std::string> diff;
   bool quick = false, quiet = false, noReasons = false;
 };
@@ -47,6 +47,7 @@ int writeAll(const Arguments &a, const planner::SearchProblem &problem,
   };
   write(a.json, planner::explainJson(problem, result));
   write(a.exportFile, best.dump());
+  write(a.exportMachine, problem.machine.dump());
   write(a.megatron, planner::megatronArguments(problem.workload, best));
   write(a.torchtitan, planner::torchtitanSettings(problem.workload, best));
   return code;
@@ -141,7 +142,7 @@ int plan(Arguments &a) {
                    c.layout.line().c_str());
     };
   planner::SearchResult result =
-      a.by == "price" ? cheapest(a, problem) : planner::searchLayouts(problem, a.options);
+      a.by == "price" ? cheapest(a, problem) : planner::searchNodeKinds(problem, a.options);
   if (!result.error.empty()) {
     int code = refuse(result.error);
     return result.tooLarge ? 1 : code;
@@ -159,6 +160,8 @@ Command tool::addPlan(CLI::App &app) {
   auto a = std::make_shared<Arguments>();
   a->what.declare(app);
   app.add_option("--export", a->exportFile, "the layout as YAML (-: on the terminal)");
+  app.add_option("--export-machine", a->exportMachine,
+                 "the machine as YAML, of a mixed one the nodes that the layout uses");
   app.add_option("--megatron", a->megatron, "arguments of Megatron-LM");
   app.add_option("--torchtitan", a->torchtitan, "settings of torchtitan");
   app.add_option("--json", a->json, "answer, alternatives and reasons as JSON");

@@ -111,6 +111,8 @@ struct Machine {
   bool mixed() const { return !moreNodes.empty(); }
   /// All groups, the first one first.
   std::vector<NodeGroup> groups() const;
+  /// The same network between other nodes, at least one group.
+  Machine withGroups(const std::vector<NodeGroup> &groups) const;
   std::string check() const;
   std::string dump() const; ///< machine.yaml that parses to an equal machine
 };

@@ -53,6 +53,13 @@ struct Popular {
   std::string change;  ///< what would have to change for it to win; empty: not found
 };
 
+/// Kinds of nodes of a mixed machine that were searched.
+struct NodesTried {
+  std::string devices; ///< "32 h100 + 16 t4"
+  double seconds = 0;  ///< of the best layout; 0: none
+  std::string why;     ///< there is none
+};
+
 struct SearchResult {
   std::string error; ///< not empty: nothing fits or nothing is possible; says the rule
   bool tooLarge = false; ///< layouts are possible, none fits in memory
@@ -61,6 +68,7 @@ struct SearchResult {
   /// the ones with fewer kinds of parallelism first, then with smaller micro-batches.
   std::vector<Choice> next;
   std::vector<Popular> popular; ///< judged after the search
+  std::vector<NodesTried> nodes; ///< of a mixed machine, all kinds first
   double lowerBound = 0;        ///< seconds; equal to the best's when proved
   double gap = 0;               ///< best / lowerBound - 1
   bool proved = false;          ///< nothing of the space is faster
@@ -88,6 +96,10 @@ const Stack *findStack(const std::string &name); ///< nullptr: unknown
 std::string stackNames();                        ///< "any, megatron, ..."
 
 SearchResult searchLayouts(const SearchProblem &problem, const SearchOptions &options = {});
+
+/// The same on a mixed machine with all kinds of nodes and with some of them; `problem` becomes
+/// that of the answer.
+SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &options = {});
 
 /// Every layout of the space, one after the other, for tests on small clusters.
 std::vector<workload::Layout> allLayouts(const SearchProblem &problem);

@@ -1,0 +1,123 @@
+//===- NodeKinds.cpp - which kinds of nodes of a mixed machine to use -----===//
+//
+// A pipeline ends with its slowest stage and a ring runs at the pace of its slowest member: beside
+// fast nodes slow ones can cost more than they bring. With up to four kinds every choice of kinds
+// is searched, with more the fastest one, two, ... of them.
+//
+// Example: 32 H100 and 16 T4, Llama 2 7B: the H100 alone are faster than both.
+//
+//===----------------------------------------------------------------------===//
+#include "gpucc/Planner/LayoutSearch.h"
+#include <algorithm>
+#include <tuple>
+
+namespace gpucc::planner {
+
+namespace {
+
+using cost::NodeGroup;
+
+int64_t devicesOf(const NodeGroup &group) { return int64_t(group.devicesPerNode) * group.nodes; }
+
+/// FLOP/s of all devices together, at the precision of the problem.
+double peakOf(const SearchProblem &problem) {
+  double sum = 0;
+  for (const NodeGroup &group : problem.machine.groups())
+    sum += simulate::peakOf(group.device, problem.base.recipe.precision) *
+           static_cast<double>(devicesOf(group));
+  return sum;
+}
+
+std::string textOf(const std::vector<NodeGroup> &groups) {
+  std::string text;
+  for (const NodeGroup &group : groups)
+    text +=
+        (text.empty() ? "" : " + ") + std::to_string(devicesOf(group)) + " " + group.device.kind;
+  return text;
+}
+
+/// Choices of kinds but for all of them, in the order of the machine's groups.
+std::vector<std::vector<NodeGroup>> choices(const std::vector<NodeGroup> &groups) {
+  std::vector<std::vector<NodeGroup>> result;
+  size_t n = groups.size();
+  if (n <= 4) {
+    for (unsigned mask = 1; mask + 1 < 1u << n; ++mask) {
+      result.emplace_back();
+      for (size_t i = 0; i < n; ++i)
+        if (mask >> i & 1)
+          result.back().push_back(groups[i]);
+    }
+    return result;
+  }
+  std::vector<NodeGroup> bySpeed = groups;
+  std::sort(bySpeed.begin(), bySpeed.end(), [](const NodeGroup &a, const NodeGroup &b) {
+    auto key = [](const NodeGroup &g) {
+      return std::tuple(-g.device.matrixPeak(DType::F16), g.device.kind);
+    };
+    return key(a) < key(b);
+  });
+  for (size_t k = 1; k < n; ++k)
+    result.emplace_back(bySpeed.begin(), bySpeed.begin() + static_cast<std::ptrdiff_t>(k));
+  return result;
+}
+
+} // namespace
+
+SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &options) {
+  SearchResult best = searchLayouts(problem, options);
+  if (!problem.machine.mixed() || problem.numRanks() != problem.machine.numDevices())
+    return best;
+  auto secondsOf = [](const SearchResult &r) { return r.error.empty() ? r.best.cost.seconds : 0; };
+  std::vector<NodesTried> tried = {{textOf(problem.machine.groups()), secondsOf(best), ""}};
+  std::vector<SearchProblem> parts;
+  for (const std::vector<NodeGroup> &groups : choices(problem.machine.groups())) {
+    parts.push_back(problem);
+    parts.back().machine = problem.machine.withGroups(groups);
+    parts.back().ranks = parts.back().machine.numDevices();
+  }
+  std::sort(parts.begin(), parts.end(), [](const SearchProblem &a, const SearchProblem &b) {
+    auto key = [](const SearchProblem &p) {
+      return std::tuple(-peakOf(p), textOf(p.machine.groups()));
+    };
+    return key(a) < key(b); // a good answer first: it rules others out
+  });
+  double flops = workload::countFlops(problem.workload).model() *
+                 static_cast<double>(problem.base.globalBatch);
+  const SearchProblem *chosen = &problem;
+  for (const SearchProblem &part : parts) {
+    NodesTried &now = tried.emplace_back();
+    now.devices = textOf(part.machine.groups());
+    double fastest = secondsOf(best);
+    if (fastest > 0 && flops / peakOf(part) >= fastest) {
+      now.why = "at their peak they would take longer";
+      continue;
+    }
+    SearchOptions few = options;
+    few.explain = false;
+    few.budget = options.budget / static_cast<int64_t>(parts.size());
+    if (options.onBetter)
+      few.onBetter = [&](const Choice &c) {
+        if (fastest == 0 || c.cost.seconds < fastest)
+          options.onBetter(c);
+      };
+    SearchResult result = searchLayouts(part, few);
+    now.seconds = secondsOf(result);
+    now.why = result.tooLarge ? "too little memory" : result.error.empty() ? "" : "no layout";
+    if (now.seconds > 0 && (fastest == 0 || now.seconds < fastest)) {
+      best = std::move(result);
+      chosen = &part;
+    }
+  }
+  if (chosen != &problem) {
+    problem = *chosen;
+    if (options.explain) { // its reasons
+      SearchOptions again = options;
+      again.onBetter = nullptr;
+      best = searchLayouts(problem, again);
+    }
+  }
+  best.nodes = std::move(tried);
+  return best;
+}
+
+} // namespace gpucc::planner
