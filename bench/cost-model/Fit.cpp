@@ -109,16 +109,15 @@ cost::Calibration fit(const std::vector<Run> &runs, cost::Calibration c, int rou
 /// at what others measured without any of these runs; a constant that only the left-out family
 /// determines stays there.
 ///   products    best matmul of PyTorch, share of the dense peak: A100 271 of 312, H100 795 of 989,
-///               B200 1745 of 2250; fp8: H100 1403 of 1979, B200 3433 of 4500 (Bekman, Machine
+///               B200 1745 of 2250; fp8: H100 1403 of 1979 (Bekman, Machine
 ///               Learning Engineering, "Maximum achievable matmul FLOPS"); V100 83 of 112 (Jia et
 ///               al. 2018, arXiv 1804.06826)
 ///   attention   FlashAttention 2 forward, causal, head 128, A100: about 190 of 312 (arXiv
-///   2307.08691) memory      pointwise kernels of PyTorch on B200 reach .69 (pytorch/pytorch
-///   193774), T4 220 of
-///               320 GB/s (Jia et al. 2019)
+///               2307.08691)
+///   memory      pointwise kernels of PyTorch on B200 reach .69 (pytorch/pytorch 193774), T4 220
+///               of 320 GB/s (Jia et al. 2019)
 ///   host        a linear layer takes PyTorch 13 us on a Xeon and 37 us on Grace, Transformer
-///   Engine
-///               100 us (TransformerEngine issue 2053)
+///               Engine 100 us (TransformerEngine issue 2053)
 ///   overlap, ragged-64   no measurement found: half, and three quarters
 static cost::Calibration prior(cost::Calibration c) {
   const std::pair<const char *, double> values[] = {{"matrix-efficiency.ampere", 0.87},
@@ -126,7 +125,6 @@ static cost::Calibration prior(cost::Calibration c) {
                                                     {"matrix-efficiency.blackwell", 0.78},
                                                     {"matrix-efficiency.older", 0.74},
                                                     {"low-precision", 0.88},
-                                                    {"low-precision.blackwell", 0.98},
                                                     {"attention-efficiency", 0.61},
                                                     {"memory-efficiency", 0.69},
                                                     {"host-seconds", 50e-6},
@@ -138,7 +136,8 @@ static cost::Calibration prior(cost::Calibration c) {
   return c;
 }
 
-void leaveOneOut(const std::vector<Run> &runs, const cost::Calibration &start, int rounds) {
+void leaveOneOut(const std::vector<Run> &runs, const cost::Calibration &start, int rounds,
+                 const std::string &only) {
   std::vector<std::string> families;
   for (const Run &run : runs)
     if (run.seconds > 0 &&
@@ -148,16 +147,24 @@ void leaveOneOut(const std::vector<Run> &runs, const cost::Calibration &start, i
   std::vector<Ratio> all;
   std::vector<std::vector<Run>> kept;
   for (const std::string &family : families) {
+    if (!only.empty() && family != only)
+      continue;
     std::vector<Run> in, out;
     for (const Run &run : runs)
       (run.family == family ? out : in).push_back(run);
     cost::Calibration c = fit(thinned(in, 30), prior(start), rounds, false);
+    std::printf("  without %-20s", family.c_str());
+    for (const auto &[key, constant] : c.constants)
+      if (constant.free() && countsForTime(key))
+        std::printf(" %s=%.3g", key.c_str(), constant.value);
+    std::printf("\n");
     kept.push_back(std::move(out));
     for (Ratio &r : predictAll(kept.back(), c))
       all.push_back(r);
     std::fflush(stdout);
   }
   printErrors(all, "family (left out of the fit)", [](const Run &r) { return r.family; });
+  printErrors(all, "kind (left out of the fit)", [](const Run &r) { return r.kind(); });
   Errors e = errorsOf(all);
   std::printf("left-out overall: n=%d, MAPE %.2f %%, scaled %.2f %%\n", e.n, 100 * e.mape,
               100 * e.scaled);

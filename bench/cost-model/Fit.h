@@ -18,8 +18,9 @@ std::vector<Run> thinned(const std::vector<Run> &runs, size_t most);
 double lossOf(const std::vector<Run> &runs, const cost::Calibration &calibration);
 cost::Calibration fit(const std::vector<Run> &runs, cost::Calibration start, int rounds,
                       bool verbose);
-/// Fits without each family in turn and reports on it.
-void leaveOneOut(const std::vector<Run> &runs, const cost::Calibration &start, int rounds);
+/// Fits without each family in turn (or without `only` that one) and reports on it.
+void leaveOneOut(const std::vector<Run> &runs, const cost::Calibration &start, int rounds,
+                 const std::string &only);
 
 } // namespace gpucc::bench
 #endif // GPUCC_BENCH_COSTMODEL_FIT_H

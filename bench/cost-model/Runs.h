@@ -50,6 +50,7 @@ struct Run {
   double memoryBytes = 0;      ///< measured; 0: not
   int fits = -1;               ///< 1, 0 or not said
   double hardwareTflops = 0;   ///< printed beside the time (per GPU)
+  std::string kind() const { return mixture ? "mixtures of experts" : "dense"; }
 };
 
 struct Runs {

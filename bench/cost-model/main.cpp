@@ -1,6 +1,6 @@
 //===- main.cpp - the cost model against published runs -------------------===//
 //
-//   costmodel [--data DIR] [--runs FILE] [--calibration FILE] [--fit] [--left-out]
+//   costmodel [--data DIR] [--runs FILE] [--calibration FILE] [--fit] [--left-out [--only FAMILY]]
 //             [--rows] [--parts]
 //
 // Last line: "overall: n=..., MAPE ...".
@@ -19,7 +19,7 @@ using namespace gpucc::bench;
 namespace {
 
 struct Options {
-  std::string data, runs, calibration;
+  std::string data, runs, calibration, only;
   bool fit = false, leftOut = false, rows = false, parts = false;
   int rounds = 8;
 };
@@ -28,7 +28,7 @@ int usage(const char *found) {
   std::fprintf(
       stderr,
       "costmodel: found '%s', allowed --data DIR (with published-runs/ and vtrain/), --runs "
-      "FILE (a CSV of the same columns instead), --calibration FILE, --fit, --left-out, "
+      "FILE (a CSV of the same columns instead), --calibration FILE, --fit, --left-out [--only FAMILY], "
       "--rows, --parts, --rounds N; see docs/cost-model.md\n",
       found);
   return 2;
@@ -106,6 +106,8 @@ int main(int argc, char **argv) {
       options.rounds = std::atoi(argv[++i]);
     else if (a == "--fit")
       options.fit = true;
+    else if (a == "--only" && more)
+      options.only = argv[++i];
     else if (a == "--left-out")
       options.leftOut = true;
     else if (a == "--rows" || a == "--parts")
@@ -137,9 +139,7 @@ int main(int argc, char **argv) {
   std::printf("\n");
   printErrors(ratios, "family", [](const Run &r) { return r.family; });
   std::printf("\n");
-  printErrors(ratios, "kind", [](const Run &r) {
-    return r.mixture ? std::string("mixtures of experts") : std::string("dense");
-  });
+  printErrors(ratios, "kind", [](const Run &r) { return r.kind(); });
   std::printf("\n");
   printSpecial(ratios);
   printFlopIdentity(runs.runs);
@@ -157,7 +157,7 @@ int main(int argc, char **argv) {
     for (const auto &[why, n] : reasons)
       std::printf("skipped %-40.40s %3d  %s\n", source.c_str(), n, why.c_str());
   if (options.leftOut)
-    leaveOneOut(runs.runs, calibration, options.rounds);
+    leaveOneOut(runs.runs, calibration, options.rounds, options.only);
   Errors all = errorsOf(ratios);
   std::printf("overall: n=%d, MAPE %.2f %%, scaled per source %.2f %%\n", all.n, 100 * all.mape,
               100 * all.scaled);
