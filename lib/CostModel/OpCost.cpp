@@ -57,8 +57,8 @@ double matrixRate(const DeviceKind &device, const OpWork &work, const Calibratio
     return peak * attentionUtilization(work, calibration);
   double rate = peak * matrixShare(device, calibration);
   if (bitWidth(facts.matrixType) < 16)
-    rate *= calibration(device.architecture == "blackwell" ? "low-precision.blackwell"
-                                                           : "low-precision");
+    rate *= calibration("low-precision") *
+            (device.architecture == "blackwell" ? calibration("low-precision.blackwell") : 1);
   return rate * shapeUtilization(device, calibration, facts.m, facts.n, facts.k, facts.batch,
                                  bitWidth(facts.matrixType) <= 16, work.acrossRows);
 }
