@@ -36,7 +36,7 @@ NAMED = [
     # Megatron-LM, megatron/core/transformer/moe/README.md, example script for Mixtral 8x7B (32 GPUs: dp 8): TP 1, PP 4, EP 8
     ("mixtral-8x7b", "h100", 64, 256, 4096, (1, 1, 8, 4, 16), "bf16", "megatron"),
     # NeMo-Framework-Launcher, H100 table, Llama 3 8B on one node: TP 1, CP 2, DP 4; more nodes by data parallelism
-    ("llama-3-8b", "h100", 64, 512, 8192, (1, 2, 1, 1, 32), "bf16", "megatron"),
+    ("llama-3-8b", "h100", 64, 512, 8192, (1, 2, 1, 1, 32), "bf16", "megatron-2024"),
 ]
 
 
@@ -99,7 +99,9 @@ def published(path, source):
         recipe += mixture(model, machine)
         if model in ("gpt-3-175b",) and row["source"].startswith("Megatron-LM SC'21") and pp == 1:
             continue  # the ZeRO-3 rows are there to lose
-        stack = "megatron-2022" if megatron2021 else "meta-2024" if "Herd" in row["source"] else "megatron"
+        megatron2024 = re.search("Megatron-Core H100|NeMo-Framework|NeMo long-sequence", row["source"])
+        stack = ("megatron-2022" if megatron2021 else "megatron-2024" if megatron2024 else
+                 "meta-2024" if "Herd" in row["source"] else "megatron")
         key = (model, machine, gpus, batch, sequence, (tp, cp, ep, pp, dp), recipe, stack)
         seen[key] = max(seen.get(key, row["source"]), row["source"], key=release)
     return list(seen.items())

@@ -29,6 +29,14 @@ bool megatron2022(const Workload &, const Layout &l) {
          l.recompute != Recompute::Ops && l.cp == 1 && l.stageLayers.empty();
 }
 
+/// Megatron-Core of 2024 (0.7 to 0.11) and NeMo on it: the distributed optimizer, attention cores or
+/// whole layers recomputed (`--recompute-modules` came in April 2025, Megatron-FSDP as well in 2025).
+bool megatron2024(const Workload &, const Layout &l) {
+  return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage <= 1 &&
+         l.offloadOptimizer == 0 && l.offloadActivations == 0 && l.recompute != Recompute::Cheap &&
+         l.recompute != Recompute::Ops;
+}
+
 /// Megatron-Core with its distributed optimizer, or Megatron-FSDP where there is no pipeline;
 /// `--recompute-modules` names cheap modules.
 bool megatron(const Workload &, const Layout &l) {
@@ -89,6 +97,12 @@ void megatron2022Recipe(Recipe &r, const cost::Machine &) {
   r.sends = Sends::Waited;
 }
 
+/// --tp-comm-overlap; FlashAttention 2 of Transformer Engine.
+void megatron2024Recipe(Recipe &r, const cost::Machine &) {
+  r.overlapTensor = r.contiguousBuckets = true;
+  r.sends = Sends::BesideInterleaved;
+}
+
 /// --tp-comm-overlap, --cross-entropy-fusion-impl te, cuDNN's attention, HybridEP's dispatcher.
 void megatronRecipe(Recipe &r, const cost::Machine &machine) {
   r.overlapTensor = r.inPlaceLoss = r.expertsOnce = r.contiguousBuckets = true;
@@ -100,6 +114,7 @@ void megatronRecipe(Recipe &r, const cost::Machine &machine) {
 /// is a 16-bit tensor (pull request 859).
 void torchtitanRecipe(Recipe &r, const cost::Machine &) {
   r.separateProducts = r.inPlaceLoss = true;
+  r.keepQuantized = false; // torchao keeps 16 bits
 }
 
 /// DeepSeek-V3 report, sections 3.2 and 3.3: expert traffic behind the other micro-batch, tokens
@@ -123,6 +138,8 @@ const Stack all[] = {
      megatron, megatronRecipe},
     {"megatron-2022", "Megatron-LM of 2021-22: the same without ZeRO, cp and cheap recomputation",
      megatron2022, megatron2022Recipe},
+    {"megatron-2024", "Megatron-Core 0.7 to 0.11, NeMo of 2024: the same without FSDP and cheap recomputation",
+     megatron2024, megatron2024Recipe},
     {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan,
      torchtitanRecipe},
     {"hai-llm", "DeepSeek's: 1f1b, zb-h1, DualPipe, ZeRO-1, no whole layers recomputed", haiLlm,

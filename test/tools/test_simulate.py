@@ -89,7 +89,7 @@ def test_a_stack_brings_its_recipe(gpucc, tmp_path):
     (["simulate", *SIZES, "--mtbf-hours", "0.01"], ["one of 16 GPUs fails every 2.25 s", "checkpoint of 60 s every 16.4 s"]),
     (["simulate", *SIZES, "--pin", "dp=1000000000"], ["leave the key out"]),
     (["simulate"], ["-w llama-3-8b"]),
-    (["plan", *SIZES, "--stack", "caffe"], ["megatron, megatron-2022, torchtitan"]),
+    (["plan", *SIZES, "--stack", "caffe"], ["megatron, megatron-2022, megatron-2024, torchtitan"]),
     (["plan", *SIZES, "--by", "price"], ["--price-per-hour 2.5"]),
     (["schedule", "zigzag"], ["zigzag", "zb-h1"]),
     (["schedule", "zb-v", "-p", "8", "--micro-batches", "8"], ["micro-batches=16"]),
