@@ -28,7 +28,8 @@ int usage(const char *found) {
   std::fprintf(
       stderr,
       "costmodel: found '%s', allowed --data DIR (with published-runs/ and vtrain/), --runs "
-      "FILE (a CSV of the same columns instead), --calibration FILE, --fit, --left-out [--only FAMILY], "
+      "FILE (a CSV of the same columns instead), --calibration FILE, --fit, --left-out [--only "
+      "FAMILY], "
       "--rows, --parts, --rounds N; see docs/cost-model.md\n",
       found);
   return 2;

@@ -29,8 +29,9 @@ bool megatron2022(const Workload &, const Layout &l) {
          l.recompute != Recompute::Ops && l.cp == 1 && l.stageLayers.empty();
 }
 
-/// Megatron-Core of 2024 (0.7 to 0.11) and NeMo on it: the distributed optimizer, attention cores or
-/// whole layers recomputed (`--recompute-modules` came in April 2025, Megatron-FSDP as well in 2025).
+/// Megatron-Core of 2024 (0.7 to 0.11) and NeMo on it: the distributed optimizer, attention cores
+/// or whole layers recomputed (`--recompute-modules` came in April 2025, Megatron-FSDP as well in
+/// 2025).
 bool megatron2024(const Workload &, const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage <= 1 &&
          l.offloadOptimizer == 0 && l.offloadActivations == 0 && l.recompute != Recompute::Cheap &&
@@ -138,7 +139,8 @@ const Stack all[] = {
      megatron, megatronRecipe},
     {"megatron-2022", "Megatron-LM of 2021-22: the same without ZeRO, cp and cheap recomputation",
      megatron2022, megatron2022Recipe},
-    {"megatron-2024", "Megatron-Core 0.7 to 0.11, NeMo of 2024: the same without FSDP and cheap recomputation",
+    {"megatron-2024",
+     "Megatron-Core 0.7 to 0.11, NeMo of 2024: the same without FSDP and cheap recomputation",
      megatron2024, megatron2024Recipe},
     {"torchtitan", "torchtitan: FSDP2, schedules of torch.distributed", torchtitan,
      torchtitanRecipe},

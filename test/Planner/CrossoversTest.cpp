@@ -120,8 +120,8 @@ TEST(Crossovers, ContextParallelismBySequenceLength) {
     EXPECT_GE(gain, gainBefore) << sequence;
     gainBefore = gain;
   }
-  // Published 1.31 at 128K. The sign holds, not the size: the model lets tp 8 alone fit there, with a
-  // GiB to spare.
+  // Published 1.31 at 128K. The sign holds, not the size: the model lets tp 8 alone fit there, with
+  // a GiB to spare.
   EXPECT_GT(gainBefore, 1.03);
 }
 

@@ -178,7 +178,8 @@ TEST(LayoutSearch, StacksLimitTheSpace) {
   SearchOptions options;
   options.explain = false;
   SearchResult free = searchLayouts(p, options);
-  for (const char *name : {"megatron", "megatron-2024", "megatron-2022", "torchtitan", "hai-llm", "meta-2024"}) {
+  for (const char *name :
+       {"megatron", "megatron-2024", "megatron-2022", "torchtitan", "hai-llm", "meta-2024"}) {
     const Stack *stack = findStack(name);
     ASSERT_NE(stack, nullptr);
     p.accept = stack->accept;
