@@ -65,7 +65,6 @@ TEST(Simulate, EventsAgreeWithTheSum) {
   Workload w = small();
   BlockCache cache(w, cost::Calibration::builtin());
   cost::Machine machine = machineOf("h100", 64);
-  int summed = 0;
   for (const char *schedule : schedules)
     for (const char *rest :
          {"global-batch=256,zero=1", "global-batch=64,zero=0",
@@ -79,12 +78,11 @@ TEST(Simulate, EventsAgreeWithTheSum) {
       double sum = 0;
       for (const auto &part : report["seconds"])
         sum += part.get<double>();
-      if (s.seconds >= s.cost.seconds) {
-        EXPECT_NEAR(sum / report["step_seconds"].get<double>(), 1, 1e-6) << schedule << " " << rest;
-        ++summed;
-      }
+      // Events that end a little before the equations say leave the parts as they are.
+      EXPECT_DOUBLE_EQ(report["step_seconds"].get<double>(), s.seconds);
+      double most = std::max(s.seconds, s.cost.seconds);
+      EXPECT_NEAR(sum / most, 1, 1e-6) << schedule << " " << rest;
     }
-  EXPECT_GT(summed, 24); // of 32
 }
 
 TEST(Simulate, SixteenThousandRanksAreSixteen) {
