@@ -342,6 +342,17 @@ private:
     }
   }
 
+  /// `b` is `a` with data parallelism turned into context parallelism and as much larger
+  /// micro-batches: each rank has the same tokens and more traffic. Nobody needs it beside `a`.
+  static bool replaces(const Choice &a, const Choice &b) {
+    const Layout &x = a.layout, &y = b.layout;
+    int64_t factor = y.cp / x.cp;
+    return factor > 1 && x.cp * factor == y.cp && y.dp * factor == x.dp &&
+           x.microBatch * factor == y.microBatch && x.tp == y.tp && x.pp == y.pp &&
+           x.ep == y.ep && x.expertTp == y.expertTp && a.cost.seconds <= b.cost.seconds &&
+           a.cost.fullestMemory().total() <= 1.01 * b.cost.fullestMemory().total();
+  }
+
   void keep(Choice choice) {
     bool better = answers.empty() || choice.cost.seconds < answers.front().cost.seconds;
     if (better && options.onBetter)
@@ -358,6 +369,10 @@ private:
         return;
       answers.erase(it);
     }
+    if (std::any_of(answers.begin(), answers.end(),
+                    [&](const Choice &other) { return replaces(other, choice); }))
+      return;
+    std::erase_if(answers, [&](const Choice &other) { return replaces(choice, other); });
     auto at = std::upper_bound(
         answers.begin(), answers.end(), choice,
         [](const Choice &a, const Choice &b) { return a.cost.seconds < b.cost.seconds; });

@@ -157,6 +157,31 @@ TEST(LayoutSearch, SlowNodesAreLeftOutWhereTheyCostMoreThanTheyBring) {
   EXPECT_TRUE(left && used);
 }
 
+// Context instead of data parallelism with as much larger micro-batches is the same work with more
+// traffic: no alternative beside the layout that it comes from. With cp pinned it is the answer.
+TEST(LayoutSearch, AlternativesAreNotTheSameWorkWithMoreTraffic) {
+  SearchProblem p = problemOf("llama-3-70b", "h100", 64, 256);
+  SearchOptions options;
+  options.explain = false;
+  SearchResult r = searchLayouts(p, options);
+  ASSERT_EQ(r.error, "");
+  ASSERT_GE(r.next.size(), 5u);
+  std::vector<const Choice *> all = {&r.best};
+  for (const Choice &c : r.next)
+    all.push_back(&c);
+  for (const Choice *a : all)
+    for (const Choice *b : all) {
+      const Layout &x = a->layout, &y = b->layout;
+      bool twin = x.tp == y.tp && x.pp == y.pp && y.cp == 2 * x.cp && x.dp == 2 * y.dp &&
+                  y.microBatch == 2 * x.microBatch;
+      EXPECT_FALSE(twin && a->cost.seconds <= b->cost.seconds &&
+                   a->cost.fullestMemory().total() <= b->cost.fullestMemory().total())
+          << x.line() << " and " << y.line();
+    }
+  SearchProblem pinned = problemOf("llama-3-70b", "h100", 64, 256, "cp=2");
+  EXPECT_EQ(searchLayouts(pinned, options).best.layout.cp, 2);
+}
+
 TEST(LayoutSearch, PinsAreKept) {
   SearchProblem p = problemOf("llama-3-8b", "h100", 64, 128, "tp=4,pp=2,zero=1,micro-batch=2");
   SearchResult r = searchLayouts(p);
