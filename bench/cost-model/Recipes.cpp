@@ -212,6 +212,9 @@ void setStack(Run &run, const Row &row, const Stack &stack) {
   // DeepEP and HybridEP send a token once to a node; CUDA Graphs hold attention and router of
   // mixtures on GB200 and GB300 (Megatron-Bridge performance guide).
   r.expertsOnce = run.mixture;
+  // Transformer Engine quantizes before it gathers, forward and backward (distributed.py,
+  // gather_along_first_dim with a quantizer).
+  r.gatherQuantized = has(stack.software, "Megatron") || has(stack.software, "NeMo");
   setPrecision(r, lower(row.text("precision")));
   l.sequenceParallel = stack.sequenceParallel;
   run.allocated = stack.allocated;

@@ -98,15 +98,16 @@ void megatron2022Recipe(Recipe &r, const cost::Machine &) {
   r.sends = Sends::Waited;
 }
 
-/// --tp-comm-overlap; FlashAttention 2 of Transformer Engine.
+/// --tp-comm-overlap; Transformer Engine's FlashAttention 2 and gathers of quantized rows.
 void megatron2024Recipe(Recipe &r, const cost::Machine &) {
-  r.overlapTensor = r.contiguousBuckets = true;
+  r.overlapTensor = r.contiguousBuckets = r.gatherQuantized = true;
   r.sends = Sends::BesideInterleaved;
 }
 
-/// --tp-comm-overlap, --cross-entropy-fusion-impl te, cuDNN's attention, HybridEP's dispatcher.
+/// --tp-comm-overlap, --cross-entropy-fusion-impl te, cuDNN's attention, HybridEP's dispatcher,
+/// Transformer Engine's gathers of quantized rows.
 void megatronRecipe(Recipe &r, const cost::Machine &machine) {
-  r.overlapTensor = r.inPlaceLoss = r.expertsOnce = r.contiguousBuckets = true;
+  r.overlapTensor = r.inPlaceLoss = r.expertsOnce = r.contiguousBuckets = r.gatherQuantized = true;
   r.attentionRate = newestAttention(machine);
   r.sends = Sends::BesideInterleaved;
 }

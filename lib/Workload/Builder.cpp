@@ -73,6 +73,9 @@ BlockOp &Builder::matmul(const std::string &name, double m, double n, double k, 
     double read = l.recipe.quantizeBytes - 2, in = batch * m * k, out = batch * m * n;
     double weight = 0.5 * l.recipe.quantizeWeightBytes * batch * k * n;
     double rescaled = l.recipe.rescaleBytes * (in + batch * k * n);
+    if (entering && k == h &&
+        l.recipe.gatherQuantized) // each rank quantizes its rows before they are gathered
+      in /= static_cast<double>(l.tp);
     BlockOp cast;
     cast.name = name + ".quantize";
     cast.forward = pass(read * in + weight, 2 * in, in, 1);
@@ -193,12 +196,14 @@ void Builder::enterTensor(const std::string &name) {
   double bytes = T * h * activation;
   bool cut = l.recipe.overlapTensor, whole = l.recipe.asyncTensor || cut;
   size_t first = block.collectives.size();
+  entering = l.sequenceParallel;
   if (l.sequenceParallel) {
     collective(name, Pass::Forward, cost::Collective::AllGather, Axis::Tensor, gatherBytes(bytes),
                cut);
     // Backward: the input is gathered again for the weight gradient, beside the input gradient;
     // the input's gradient is scattered, beside the weight gradient if the software can.
-    collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, bytes);
+    collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor,
+               l.recipe.keepQuantized ? gatherBytes(bytes) : bytes);
     collective(name, Pass::Backward, cost::Collective::ReduceScatter, Axis::Tensor, bytes);
   } else {
     collective(name, Pass::Backward, cost::Collective::AllReduce, Axis::Tensor, bytes);
@@ -211,6 +216,14 @@ void Builder::enterTensor(const std::string &name) {
 void Builder::leaveTensor(const std::string &name) {
   double bytes = T * h * activation;
   bool cut = l.recipe.overlapTensor;
+  entering = false;
+  if (l.sequenceParallel && l.recipe.gatherQuantized) // so does backward with the result's gradient
+    for (BlockOp &op : block.ops)
+      if (op.name == name + ".quantize")
+        for (cost::OpWork &cast : op.backwardInput)
+          for (double *all :
+               {&cast.facts.bytesRead, &cast.facts.bytesWritten, &cast.facts.aluFlops})
+            *all /= static_cast<double>(l.tp);
   if (l.sequenceParallel) {
     collective(name, Pass::Forward, cost::Collective::ReduceScatter, Axis::Tensor, bytes, cut);
     collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, gatherBytes(bytes),

@@ -63,6 +63,7 @@ private:
   const Workload &w;
   const Layout &l;
   BlockWork &block;
+  bool entering = false; ///< products over the hidden size read rows that were gathered
 };
 
 } // namespace gpucc::workload

@@ -455,6 +455,35 @@ TEST(Expand, RecomputationByOperatorKeepsEverySecondProduct) {
   }
 }
 
+// Transformer Engine in fp8, Llama 3 8B on eight ranks: each rank casts its eighth of the rows (2
+// bytes read, a row-wise and a column-wise copy written) and one byte per element is gathered:
+// forward the inputs of qkv and up, backward those inputs once more and the gradients of out's and
+// down's results.
+TEST(Expand, RowsAreQuantizedBeforeTheyAreGathered) {
+  Workload w = builtin("llama-3-8b");
+  double s = static_cast<double>(w.sequence), h = 4096;
+  for (bool before : {false, true}) {
+    Layout l = layoutOf(8, true, true);
+    l.recipe.precision = Precision::F8;
+    l.recipe.gatherQuantized = before;
+    BlockWork block = expandBlock(w, l, {BlockPart::Layer});
+    double gathered = 0, forward = 0, backward = 0;
+    for (const BlockCollective &c : block.collectives)
+      if (c.kind == cost::Collective::AllGather)
+        gathered += c.bytes;
+    for (const BlockOp &op : block.ops) {
+      if (op.name == "attention.qkv.quantize" || op.name == "mlp.up.quantize")
+        forward += op.forward.facts.bytesRead + op.forward.facts.bytesWritten;
+      if (op.name == "attention.out.quantize" || op.name == "mlp.down.quantize")
+        for (const cost::OpWork &cast : op.backwardInput)
+          backward += cast.facts.bytesRead + cast.facts.bytesWritten;
+    }
+    EXPECT_DOUBLE_EQ(gathered, 6 * s * h * (before ? 1 : 2));
+    EXPECT_DOUBLE_EQ(forward, 2 * s * h * 4 / (before ? 8 : 1));
+    EXPECT_DOUBLE_EQ(backward, 2 * s * h * 4 / (before ? 8 : 1));
+  }
+}
+
 // Of a mixture the grouped products run again, not what other ranks sent. Mixtral 8x7B over eight
 // ranks of experts, bytes per token in 16 bits: the input, query, value, attention; the router is
 // the fifth product and kept (8 columns); two copies of each token that arrived.

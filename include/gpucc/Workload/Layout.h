@@ -76,7 +76,7 @@ struct Recipe {
                             ///< current scaling reads it once more (6), per row and column (10)
   double quantizeWeightBytes = 0; ///< moved per weight and micro-batch to cast it; 0: cast per step
   double rescaleBytes = 0; ///< moved per result of a backward product whose scales are no tensor's
-  bool gatherQuantized = false;  ///< tensor-parallel gathers move fp8
+  bool gatherQuantized = false;  ///< rows are quantized before tensor-parallel gathers, not after
   bool fusedAccumulation = true; ///< a weight gradient is added to the others by its own product
   bool fusedBiasGradient = true; ///< false: a kernel sums a bias's gradient over the rows
   bool keepQuantized = true;     ///< fp8: backward reads the quantized input, so only that is kept
