@@ -73,8 +73,7 @@ BlockOp &Builder::matmul(const std::string &name, double m, double n, double k, 
     double read = l.recipe.quantizeBytes - 2, in = batch * m * k, out = batch * m * n;
     double weight = 0.5 * l.recipe.quantizeWeightBytes * batch * k * n;
     double rescaled = l.recipe.rescaleBytes * (in + batch * k * n);
-    if (entering && k == h &&
-        l.recipe.gatherQuantized) // each rank quantizes its rows before they are gathered
+    if (entering && k == h && castsOwnRows()) // each rank before its rows are gathered
       in /= static_cast<double>(l.tp);
     BlockOp cast;
     cast.name = name + ".quantize";
@@ -187,6 +186,10 @@ void Builder::collective(const std::string &name, Pass pass, cost::Collective ki
 
 double Builder::keptActivation() const { return l.recipe.keepActivationQuantized ? 1 : activation; }
 
+bool Builder::castsOwnRows() const {
+  return l.recipe.gatherQuantized && l.recipe.keepQuantized;
+}
+
 double Builder::gatherBytes(double bytes) const {
   bool quantized = l.recipe.gatherQuantized && typeOf(l.recipe.precision, true) == DType::F8E4M3;
   return quantized ? bytes / activation : bytes;
@@ -217,7 +220,7 @@ void Builder::leaveTensor(const std::string &name) {
   double bytes = T * h * activation;
   bool cut = l.recipe.overlapTensor;
   entering = false;
-  if (l.sequenceParallel && l.recipe.gatherQuantized) // so does backward with the result's gradient
+  if (l.sequenceParallel && castsOwnRows()) // so does backward with the result's gradient
     for (BlockOp &op : block.ops)
       if (op.name == name + ".quantize")
         for (cost::OpWork &cast : op.backwardInput)

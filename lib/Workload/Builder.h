@@ -59,6 +59,8 @@ public:
   void parameters(double elements) { block.parameters += elements; }
 
 private:
+  /// Quantized rows are gathered and kept; software that keeps 16 bits casts what was gathered again.
+  bool castsOwnRows() const;
   cost::OpWork product(double m, double n, double k, double batch, DType type, double outBytes);
   const Workload &w;
   const Layout &l;
