@@ -1,6 +1,7 @@
 //===- ExplainLayouts.cpp - the answer for a person and as JSON -----------===//
 #include "gpucc/Facts/Text.h"
 #include "gpucc/Planner/LayoutSearch.h"
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace gpucc::planner {
@@ -68,11 +69,14 @@ std::string explainText(const SearchProblem &problem, const SearchResult &result
           static_cast<long long>(result.meshes));
   if (!result.nodes.empty())
     out += "nodes\n";
+  int width = 0;
+  for (const NodesTried &n : result.nodes)
+    width = std::max(width, static_cast<int>(n.devices.size()));
   for (const NodesTried &n : result.nodes)
     if (n.seconds <= 0)
-      print(out, "  %-44s %s\n", n.devices.c_str(), n.why.c_str());
+      print(out, "  %-*s  %s\n", width, n.devices.c_str(), n.why.c_str());
     else
-      print(out, "  %-44s %9.4g s  %+.1f %%\n", n.devices.c_str(), n.seconds,
+      print(out, "  %-*s  %9.4g s  %+.1f %%\n", width, n.devices.c_str(), n.seconds,
             100 * (n.seconds / best.cost.seconds - 1));
   if (!result.next.empty())
     out += "next best, by degrees\n";

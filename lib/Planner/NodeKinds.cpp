@@ -68,7 +68,11 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
   if (!problem.machine.mixed() || problem.numRanks() != problem.machine.numDevices())
     return best;
   auto secondsOf = [](const SearchResult &r) { return r.error.empty() ? r.best.cost.seconds : 0; };
-  std::vector<NodesTried> tried = {{textOf(problem.machine.groups()), secondsOf(best), ""}};
+  auto whyNone = [](const SearchResult &r) {
+    return r.error.empty() ? "" : r.tooLarge ? "too little memory" : "no layout with these pins";
+  };
+  std::vector<NodesTried> tried = {
+      {textOf(problem.machine.groups()), secondsOf(best), whyNone(best)}};
   std::vector<SearchProblem> parts;
   for (const std::vector<NodeGroup> &groups : choices(problem.machine.groups())) {
     parts.push_back(problem);
@@ -102,7 +106,7 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
       };
     SearchResult result = searchLayouts(part, few);
     now.seconds = secondsOf(result);
-    now.why = result.tooLarge ? "too little memory" : result.error.empty() ? "" : "no layout";
+    now.why = whyNone(result);
     if (now.seconds > 0 && (fastest == 0 || now.seconds < fastest)) {
       best = std::move(result);
       chosen = &part;

@@ -290,3 +290,6 @@ def test_slow_nodes_are_left_out_and_said(gpucc, tmp_path):
     assert answer["nodes"][0]["step_seconds"] > answer["best"]["step_seconds"] == answer["nodes"][1]["step_seconds"]
     report = json.loads(gpucc.ok("simulate", "-w", "llama-2-7b", "-m", part, "-l", layout, "--json", "-"))
     assert report["step_seconds"] == pytest.approx(answer["best"]["step_seconds"], rel=1e-3)
+    text = gpucc.ok("plan", "-w", "llama-2-7b", "-m", machine, "-b", "256", "--quiet", "--no-reasons", "--pin",
+                    "dp=32,tp=1,pp=1")  # of 48 devices 32 are no layout
+    assert "t4-16gb  no layout with these pins" in text and "h100-sxm5-80gb  " in text
