@@ -85,14 +85,15 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
     };
     return key(a) < key(b); // a good answer first: it rules others out
   });
-  double flops = workload::countFlops(problem.workload).model() *
-                 static_cast<double>(problem.base.globalBatch);
+  double least = workload::countFlops(problem.workload).model(/*causal=*/true) *
+                 static_cast<double>(problem.base.globalBatch); // FLOP of a step
   const SearchProblem *chosen = &problem;
+  size_t chosenRow = 0;
   for (const SearchProblem &part : parts) {
     NodesTried &now = tried.emplace_back();
     now.devices = textOf(part.machine.groups());
     double fastest = secondsOf(best);
-    if (fastest > 0 && flops / peakOf(part) >= fastest) {
+    if (fastest > 0 && least / peakOf(part) >= fastest) {
       now.why = "at their peak they would take longer";
       continue;
     }
@@ -110,6 +111,7 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
     if (now.seconds > 0 && (fastest == 0 || now.seconds < fastest)) {
       best = std::move(result);
       chosen = &part;
+      chosenRow = tried.size() - 1;
     }
   }
   if (chosen != &problem) {
@@ -118,6 +120,7 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
       SearchOptions again = options;
       again.onBetter = nullptr;
       best = searchLayouts(problem, again);
+      tried[chosenRow].seconds = secondsOf(best); // with the whole budget
     }
   }
   best.nodes = std::move(tried);
