@@ -1,6 +1,7 @@
 //===- Csv.cpp - cells of a CSV file --------------------------------------===//
 #include "Names.h"
 #include "Runs.h"
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -40,11 +41,15 @@ static std::string trimmed(const std::string &cell) {
 }
 
 std::vector<Cells> readCsv(const std::string &path, std::string &error) {
+  std::error_code none;
+  bool isFile = std::filesystem::is_regular_file(path, none);
   std::ifstream file(path, std::ios::binary);
-  std::string all((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad() || all.empty()) {
-    error = path + (file.is_open() && !file.bad() ? ": is empty" : ": cannot be read") +
-            "; name a CSV file";
+  std::string all;
+  if (isFile)
+    all.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  if (all.empty()) {
+    bool readable = isFile && file.is_open() && !file.bad();
+    error = path + (readable ? ": is empty" : ": cannot be read") + "; name a CSV file";
     return {};
   }
   if (all.compare(0, 3, "\xEF\xBB\xBF") == 0)

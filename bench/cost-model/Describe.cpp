@@ -38,7 +38,8 @@ std::string implausible(const Run &run) {
                  inside(l.virtualStages, 1, 256) && inside(l.microBatch, 1, 1 << 16) &&
                  inside(l.globalBatch, 1, 1 << 24) && inside(run.gpus, 1, 1 << 20) &&
                  inside(run.machine.devicesPerNode, 1, 1024) && l.pp <= w.layers + 2 &&
-                 l.microBatches() >= 1 && l.expertData() >= 1;
+                 l.microBatches() >= 1 && l.expertData() >= 1 &&
+                 (l.zeroGroup == 0 || l.dp * l.cp % l.zeroGroup == 0);
   if (!degrees)
     return "implausible layout";
   auto figure = [](double value, double least, double most) { // 0: not measured
@@ -49,17 +50,19 @@ std::string implausible(const Run &run) {
 }
 
 std::string describeMachine(Run &run, const Row &row, const Stack &stack) {
-  run.gpus = static_cast<int>(row.number("gpus"));
-  int perNode = static_cast<int>(row.number("gpus_per_node"));
+  int64_t gpus = row.integer("gpus"), perNode = row.integer("gpus_per_node");
   std::string name = machineOf(row.text("gpu_type"));
   if (name.empty())
     return row.text("gpu_type").empty() ? "no device stated" : "device " + row.text("gpu_type");
-  if (run.gpus < 1)
+  if (gpus < 1)
     return "incomplete";
+  if (gpus > 1 << 20 || perNode > 1024)
+    return "implausible layout";
+  run.gpus = static_cast<int>(gpus);
   run.machine = std::get<cost::Machine>(cost::loadMachine(name));
   // A rack of 72 is one NVLink domain however many devices a tray has.
   if (perNode > 0 && run.machine.devicesPerNode <= 8)
-    run.machine.devicesPerNode = perNode;
+    run.machine.devicesPerNode = static_cast<int>(perNode);
   run.machine.nodes = (run.gpus + run.machine.devicesPerNode - 1) / run.machine.devicesPerNode;
   if (stack.network > 0)
     run.machine.inter.bandwidth = stack.network * 1e9;
@@ -150,6 +153,9 @@ void describeMeasured(Run &run, const Row &row) {
   double batch = static_cast<double>(l.globalBatch), s = static_cast<double>(w.sequence);
   FlopCount f = countFlops(w);
   double hardware = (4 * (f.linear + f.attentionFull) + 3 * f.logits);
+  double again = l.recompute == Recompute::Full        ? f.linear + f.attentionFull
+                 : l.recompute == Recompute::Selective ? f.attentionFull
+                                                       : 0;
   double peak = simulate::peakOf(run.machine.device, l.recipe.precision) / 1e14; // TFLOP/s per cent
   struct Rate {
     const char *key;
@@ -160,7 +166,7 @@ void describeMeasured(Run &run, const Row &row) {
                         {"TFLOPs_per_GPU_model_forced_balance", f.model(true)},
                         {"TFLOPs_per_GPU", hardware},
                         {"MFU_pct", f.model(), peak},
-                        {"HFU_pct", hardware, peak}};
+                        {"HFU_pct", f.model() + again, peak}};
   if (double t = row.metric("iteration_time_s"); t > 0)
     run.seconds = t;
   else if (double ms = row.metric("iteration_time_ms"); ms > 0)

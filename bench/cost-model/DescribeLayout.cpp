@@ -79,8 +79,10 @@ void stages(Run &run, const Row &row, const Stack &stack) {
 std::string degrees(Run &run, const Row &row, const Stack &stack) {
   Layout &l = run.layout;
   for (int64_t degree : {l.tp, l.cp, l.pp, l.dp, l.ep})
-    if (degree < 0 || degree > 1 << 20)
+    if (degree < 0 || degree > 1 << 12 && degree != l.dp)
       return "implausible layout";
+  if (l.dp > 1 << 20 || l.microBatch < 0 || l.microBatch > 1 << 16)
+    return "implausible layout";
   if (!l.tp || !l.pp || !l.dp) {
     if (row.from("Alpa")) {
       std::string method = found(row.notes, "method=([^; ]+)");
@@ -149,7 +151,7 @@ std::string describeLayout(Run &run, const Row &row, const Stack &stack) {
   l.globalBatch = row.integer("global_batch");
   std::string zero = lower(row.text("zero_stage")), rec = lower(row.text("recompute"));
   l.zeroStage = zeroStage(zero, stack.zeroStage);
-  if (std::string g = found(zero, "group=([0-9]+)"); !g.empty())
+  if (std::string g = found(zero, "group=([0-9]{1,6})"); !g.empty())
     l.zeroGroup = std::stoll(g);
   l.recompute = rec.empty()                                             ? stack.recompute
                 : recomputesAll(rec)                                    ? Recompute::Full

@@ -25,8 +25,8 @@ const Known known[] = {
     {"gpt2-large", "gpt-2-large"},
     {"internlm-7b", "internlm-7b"},
     {"internlm-20b", "internlm-20b"},
-    {"qwen2.5.?7b", "qwen2.5-7b"},
-    {"qwen2.5.?32b", "qwen2.5-32b"},
+    {"qwen2\\.5.?7b", "qwen2.5-7b"},
+    {"qwen2\\.5.?32b", "qwen2.5-32b"},
     {"llama.?2.*7b", "llama-2-7b"},
     {"llama.?2.*13b", "llama-2-13b"},
     {"llama.?2.*70b", "llama-2-70b"},
@@ -82,7 +82,11 @@ std::string lower(std::string text) {
   return text;
 }
 
-bool isOutside(const std::string &name) { return std::regex_search(name, std::regex(outside)); }
+bool isOutside(const std::string &name) {
+  static const std::regex mixture("moe|-a[0-9.]+b|[0-9]x[0-9]+b"); // whose experts no row states
+  return std::regex_search(name, std::regex(outside)) ||
+         (std::regex_search(name, mixture) && workloadOf(name).empty());
+}
 
 std::string machineOf(const std::string &type) {
   std::string u = type;

@@ -209,8 +209,7 @@ void setStack(Run &run, const Row &row, const Stack &stack) {
   r.scatterSends = !stack.flash; // Megatron's scatter-gather between stages
   r.sends = sendsOf(stack.software);
   r.contiguousBuckets = r.sends == Sends::BesideInterleaved; // Megatron-Core
-  // DeepEP and HybridEP send a token once to a node; CUDA Graphs hold attention and router of
-  // mixtures on GB200 and GB300 (Megatron-Bridge performance guide).
+  // DeepEP and HybridEP send a token once to a node.
   r.expertsOnce = run.mixture;
   // Transformer Engine quantizes before it gathers, forward and backward (distributed.py,
   // gather_along_first_dim with a quantizer).

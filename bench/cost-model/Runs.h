@@ -1,7 +1,7 @@
 //===- Runs.h - published training runs as workloads and layouts -*- C++ -*-===//
 //
-// What: reads a CSV of published runs (long form: one line per run and metric, lines of one run
-// share run_id= in `notes`) and says what was run (Workload), how (Layout and its Recipe), on what
+// What: reads a CSV of published runs (Tables.cpp: one line per run and metric, or vTrain's form)
+// and says what was run (Workload), how (Layout and its Recipe), on what
 // (Machine) and what was measured.
 //
 // Example: "BigScience BLOOM topology sweep", GPT-181B, tp 4, pp 12, dp 8, micro-batch 2 becomes
@@ -9,7 +9,8 @@
 // cluster, and 103.5 s per step.
 //
 // Only documented settings of the software are put in here (which attention kernel, which
-// gradients' type, what overlaps); nothing per row, per model or per layout.
+// gradients' type, what overlaps; Stacks.cpp and Recipes.cpp), where the software has them for one
+// model only, for that model. Nothing is set to what a measurement wants.
 //
 //===----------------------------------------------------------------------===//
 #ifndef GPUCC_BENCH_COSTMODEL_RUNS_H

@@ -1,7 +1,7 @@
 //===- Stacks.cpp - the table ---------------------------------------------===//
 //
 // Kernel libraries against FlashAttention 2 (published figures of the libraries): cuDNN 1.3 (on
-// Hopper, with FlashAttention 3, 1.6: Describe.cpp), FlashAttention 1 in Triton 0.8 on A100.
+// Hopper, with FlashAttention 3, 1.6: Recipes.cpp), FlashAttention 1 in Triton 0.8 on A100.
 // Buckets: InternEvo reduces and broadcasts tensor by tensor; DeepSpeed's defaults are 5e8 elements
 // for ZeRO-1 and 5e7 for what ZeRO-3 fetches ahead.
 // NeMo: the H100 scripts of NeMo-Framework-Launcher (examples/training/*/h100) set

@@ -28,7 +28,8 @@ int usage(const char *found) {
   std::fprintf(
       stderr,
       "costmodel: found '%s', allowed --data DIR (with published-runs/ and vtrain/), --runs "
-      "FILE (a CSV of the same columns instead), --calibration FILE, --fit, --left-out [--only "
+      "FILE (a CSV of the same columns or of vTrain's instead), --calibration FILE, --fit, "
+      "--left-out [--only "
       "FAMILY], "
       "--rows, --parts, --rounds N; see docs/cost-model.md\n",
       found);
@@ -116,6 +117,8 @@ int main(int argc, char **argv) {
     else
       return usage(a.c_str());
   }
+  if (!options.only.empty() && !options.leftOut)
+    return usage("--only without --left-out");
   if (options.data.empty() && options.runs.empty())
     return usage("neither --data nor --runs");
   cost::Calibration calibration = cost::Calibration::builtin();
@@ -130,6 +133,16 @@ int main(int argc, char **argv) {
   Runs runs;
   if (!load(options, runs))
     return 1;
+  std::set<std::string> families;
+  for (const Run &run : runs.runs)
+    families.insert(run.family);
+  if (!options.only.empty() && !families.count(options.only)) {
+    std::fprintf(stderr, "costmodel: --only: found '%s', allowed one of", options.only.c_str());
+    for (const std::string &family : families)
+      std::fprintf(stderr, " '%s'", family.c_str());
+    std::fprintf(stderr, "\n");
+    return 2;
+  }
   if (options.fit)
     calibration = fit(thinned(runs.runs, 60), calibration, options.rounds, true);
   printConstants(calibration);

@@ -41,6 +41,10 @@ Machine Machine::withGroups(const std::vector<NodeGroup> &groups) const {
   m.intra = first.intra;
   m.pricePerHour = first.pricePerHour;
   m.moreNodes.assign(groups.begin() + 1, groups.end());
+  if (first.device.kind != device.kind) { // the name and the sources are those of the first group
+    m.name = first.device.kind;
+    m.sources.clear();
+  }
   return m;
 }
 

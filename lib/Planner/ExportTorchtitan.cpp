@@ -130,9 +130,10 @@ std::string torchtitanSettings(const Workload &w, const Layout &l) {
     out += "expert_parallel_degree = " + std::to_string(l.ep) +
            "\nexpert_tensor_parallel_degree = " + std::to_string(l.expertTp) + "\n";
   out += "\n[activation_checkpoint]\nmode = \"";
-  out += l.recompute == Recompute::Full   ? l.recomputeLayers >= 0 ? "selective" : "full"
-         : l.recompute != Recompute::None ? "selective"
-                                          : "none";
+  bool none =
+      l.recompute == Recompute::None || (l.recompute == Recompute::Full && l.recomputeLayers == 0);
+  bool whole = l.recompute == Recompute::Full && l.recomputeLayers < 0;
+  out += none ? "none" : whole ? "full" : "selective";
   out += "\"\n";
   if (l.recompute == Recompute::Full && l.recomputeLayers > 0) {
     std::vector<int64_t> stages = layersOfStages(w, l);

@@ -232,7 +232,8 @@ private:
   double worstToKeep() const {
     if (static_cast<int>(answers.size()) < options.keep)
       return 1e300;
-    double best = answers.front().cost.seconds, last = answers.back().cost.seconds;
+    double best = answers.front().cost.seconds,
+           last = answers[static_cast<size_t>(options.keep) - 1].cost.seconds;
     // Alternatives more than a quarter slower interest nobody: do not work to order them.
     return std::min(last, 1.25 * best);
   }
@@ -343,7 +344,8 @@ private:
   }
 
   /// `b` is `a` with data parallelism turned into context parallelism and as much larger
-  /// micro-batches: each rank has the same tokens and more traffic. Nobody needs it beside `a`.
+  /// micro-batches: each rank has the same tokens (memory within a per cent) and more traffic.
+  /// Nobody needs it beside `a`.
   static bool replaces(const Choice &a, const Choice &b) {
     const Layout &x = a.layout, &y = b.layout;
     int64_t factor = y.cp / x.cp;
@@ -377,7 +379,7 @@ private:
         answers.begin(), answers.end(), choice,
         [](const Choice &a, const Choice &b) { return a.cost.seconds < b.cost.seconds; });
     answers.insert(at, std::move(choice));
-    if (static_cast<int>(answers.size()) > options.keep)
+    if (static_cast<int>(answers.size()) > 2 * options.keep) // some may yet be replaced
       answers.pop_back();
   }
 
@@ -389,6 +391,8 @@ private:
     }
     // Long pipelines were continued in a line: the answers themselves are timed in full.
     // Those whose activations the closed forms took too low are dropped.
+    if (static_cast<int>(answers.size()) > options.keep)
+      answers.resize(static_cast<size_t>(options.keep));
     std::vector<Choice> exact;
     for (Choice &choice : answers) {
       choice.cost = simulate::stepCost(cache, problem.machine, choice.layout);

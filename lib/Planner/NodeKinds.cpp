@@ -61,6 +61,31 @@ std::vector<std::vector<NodeGroup>> choices(const std::vector<NodeGroup> &groups
   return result;
 }
 
+/// What all searches together say of the answer: the best is proved if each of them is done.
+struct Proof {
+  double bound = 1e300;
+  bool proved = true, exhausted = true;
+  int64_t meshes = 0, opened = 0, costed = 0;
+
+  void add(const SearchResult &r) {
+    meshes += r.meshes, opened += r.openedMeshes, costed += r.costed;
+    if (!r.error.empty())
+      return; // there is no layout, or none fits
+    bound = std::min(bound, r.lowerBound);
+    proved &= r.proved;
+    exhausted &= r.exhausted;
+  }
+  void give(SearchResult &to) const {
+    to.lowerBound = std::min(bound, to.best.cost.seconds);
+    to.gap = to.best.cost.seconds / to.lowerBound - 1;
+    // A search that ended early proves as much if its bound is not below the answer.
+    bool above = bound >= to.best.cost.seconds;
+    to.proved = proved;
+    to.exhausted = exhausted || above;
+    to.meshes = meshes, to.openedMeshes = opened, to.costed = costed;
+  }
+};
+
 } // namespace
 
 SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &options) {
@@ -69,7 +94,7 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
     return best;
   auto secondsOf = [](const SearchResult &r) { return r.error.empty() ? r.best.cost.seconds : 0; };
   auto whyNone = [](const SearchResult &r) {
-    return r.error.empty() ? "" : r.tooLarge ? "too little memory" : "no layout with these pins";
+    return r.error.empty() ? "" : r.tooLarge ? "too little memory" : "no layout of so many devices";
   };
   std::vector<NodesTried> tried = {
       {textOf(problem.machine.groups()), secondsOf(best), whyNone(best)}};
@@ -89,12 +114,14 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
                  static_cast<double>(problem.base.globalBatch); // FLOP of a step
   const SearchProblem *chosen = &problem;
   size_t chosenRow = 0;
+  Proof proof;
+  proof.add(best);
   for (const SearchProblem &part : parts) {
     NodesTried &now = tried.emplace_back();
     now.devices = textOf(part.machine.groups());
     double fastest = secondsOf(best);
     if (fastest > 0 && least / peakOf(part) >= fastest) {
-      now.why = "at their peak they would take longer";
+      now.why = "at their peak they would take longer"; // than the answer, which only gets faster
       continue;
     }
     SearchOptions few = options;
@@ -108,6 +135,7 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
     SearchResult result = searchLayouts(part, few);
     now.seconds = secondsOf(result);
     now.why = whyNone(result);
+    proof.add(result);
     if (now.seconds > 0 && (fastest == 0 || now.seconds < fastest)) {
       best = std::move(result);
       chosen = &part;
@@ -124,6 +152,8 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
     }
   }
   best.nodes = std::move(tried);
+  if (best.error.empty())
+    proof.give(best);
   return best;
 }
 

@@ -29,13 +29,22 @@ bool megatron2022(const Workload &, const Layout &l) {
          l.recompute != Recompute::Ops && l.cp == 1 && l.stageLayers.empty();
 }
 
+/// Stages between the first and the last are equal (`--decoder-first-pipeline-num-layers` and
+/// `--decoder-last-pipeline-num-layers`; other lists came in June 2025).
+bool isEvenInside(const Layout &l) {
+  const std::vector<int64_t> &s = l.stageLayers;
+  return s.empty() ||
+         (s.front() > 0 && s.back() > 0 &&
+          std::all_of(s.begin() + 1, s.end() - 1, [&](int64_t layers) { return layers == s[1]; }));
+}
+
 /// Megatron-Core of 2024 (0.7 to 0.11) and NeMo on it: the distributed optimizer, attention cores
 /// or whole layers recomputed (`--recompute-modules` came in April 2025, Megatron-FSDP as well in
 /// 2025).
 bool megatron2024(const Workload &, const Layout &l) {
   return isOneOf(l, {ScheduleKind::OneFOneB, ScheduleKind::Interleaved}) && l.zeroStage <= 1 &&
          l.offloadOptimizer == 0 && l.offloadActivations == 0 && l.recompute != Recompute::Cheap &&
-         l.recompute != Recompute::Ops;
+         l.recompute != Recompute::Ops && isEvenInside(l);
 }
 
 /// Megatron-Core with its distributed optimizer, or Megatron-FSDP where there is no pipeline;
@@ -116,7 +125,10 @@ void megatronRecipe(Recipe &r, const cost::Machine &machine) {
 /// is a 16-bit tensor (pull request 859).
 void torchtitanRecipe(Recipe &r, const cost::Machine &) {
   r.separateProducts = r.inPlaceLoss = true;
-  r.keepQuantized = false; // torchao keeps 16 bits
+  // torchao, scaled per tensor: maximum, cast and a cast again for the weight gradient.
+  r.keepQuantized = false;
+  r.gatherQuantized = true;
+  r.quantizeBytes = 9;
 }
 
 /// DeepSeek-V3 report, sections 3.2 and 3.3: expert traffic behind the other micro-batch, tokens

@@ -219,14 +219,17 @@ void Builder::enterTensor(const std::string &name) {
 void Builder::leaveTensor(const std::string &name) {
   double bytes = T * h * activation;
   bool cut = l.recipe.overlapTensor;
-  entering = false;
-  if (l.sequenceParallel && castsOwnRows()) // so does backward with the result's gradient
-    for (BlockOp &op : block.ops)
-      if (op.name == name + ".quantize")
-        for (cost::OpWork &cast : op.backwardInput)
-          for (double *all :
-               {&cast.facts.bytesRead, &cast.facts.bytesWritten, &cast.facts.aluFlops})
-            *all /= static_cast<double>(l.tp);
+  for (size_t i = 1; l.sequenceParallel && castsOwnRows() && i < block.ops.size(); ++i)
+    if (block.ops[i].name == name && block.ops[i - 1].name == name + ".quantize") {
+      // So does backward with the result's gradient; weights and scales are no rows.
+      const OpFacts &facts = block.ops[i].forward.facts;
+      double rows = static_cast<double>(facts.m * facts.n) * static_cast<double>(facts.batch),
+             others = rows * (1 - 1 / static_cast<double>(l.tp));
+      OpFacts &cast = block.ops[i - 1].backwardInput.front().facts;
+      cast.bytesRead -= (l.recipe.quantizeBytes - 2) * others;
+      cast.bytesWritten -= 2 * others;
+      cast.aluFlops -= others;
+    }
   if (l.sequenceParallel) {
     collective(name, Pass::Forward, cost::Collective::ReduceScatter, Axis::Tensor, bytes, cut);
     collective(name, Pass::Backward, cost::Collective::AllGather, Axis::Tensor, gatherBytes(bytes),

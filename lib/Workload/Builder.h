@@ -52,6 +52,8 @@ public:
   /// Before a column-split product: sequence shards are gathered, or nothing is done; backward the
   /// mirror image. After a row-split one: the sums are scattered or all-reduced.
   void enterTensor(const std::string &name);
+  /// What follows reads this rank's own results, not gathered rows.
+  void readGathered() { entering = false; }
   void leaveTensor(const std::string &name);
   double keptActivation() const;          ///< bytes of an element that an activation function keeps
   double gatherBytes(double bytes) const; ///< of an all-gather of that many 16-bit bytes
@@ -65,7 +67,7 @@ private:
   const Workload &w;
   const Layout &l;
   BlockWork &block;
-  bool entering = false; ///< products over the hidden size read rows that were gathered
+  bool entering = false; ///< products over the hidden size read rows that are gathered
 };
 
 } // namespace gpucc::workload

@@ -258,6 +258,7 @@ void attention(const Workload &w, const Layout &l, Builder &b, BlockWork &block)
     if (w.positions == Positions::Rope)
       b.pointwise("attention.rope", T * (a.queryWidth + a.keyWidth), 1, 1, 1, 1, 0, 4);
   }
+  b.readGathered();
   // Queries, keys and values are kept whatever happens to the core.
   double qkv = T * (a.queryWidth + a.keyWidth + a.valueWidth) * e;
   block.ops.back().savedBytes += qkv;
@@ -289,6 +290,7 @@ double gatedOrPlain(const Workload &w, const Layout &l, Builder &b, const std::s
              w.gated ? std::vector<Product>{{"gate", f}, {"up", f}}
                      : std::vector<Product>{{"up", f}},
              m, keptInput, prefix == "mlp");
+  b.readGathered();
   again(b.pointwise(prefix + ".activation", rows * f, w.gated ? 2 : 1, 1, w.gated ? 3 : 2,
                     w.gated ? 2 : 1, rows * up * b.keptActivation(), 2));
   BlockOp &last = b.matmul(prefix + ".down", m, b.h, f, batch);

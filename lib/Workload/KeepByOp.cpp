@@ -1,10 +1,12 @@
 //===- KeepByOp.cpp - every second product's result is kept ---------------===//
 //
-// torchtitan (torchtitan/distributed/activation_checkpoint.py, before 2025-07 in
-// models/llama3/parallelize_llama.py): kept are the results of attention, of reduce-scatters, of
-// all-to-alls and of products, but for every second product in the order of the layer; the rest
-// runs again, so do grouped products (aten._grouped_mm is not in its list). The compiler keeps of
-// these only what backward reads, so the layer's last product counts for nothing.
+// torchtitan (torchtitan/distributed/activation_checkpoint.py of September 2025, before in
+// models/llama3/parallelize_llama.py): kept are the results of attention, of reduce-scatters and of
+// products, but for every second product in the order of the layer; the rest runs again, so do the
+// router, which does not count, and grouped products. All-to-alls are kept since 2026. The compiler
+// keeps of these only what backward reads, so the layer's last product counts for nothing. The list
+// names aten.mm; products in fp8 (aten._scaled_mm) are taken to count like it, as the memory of
+// published runs in fp8 says.
 //
 //===----------------------------------------------------------------------===//
 #include "KeepByOp.h"
@@ -68,8 +70,8 @@ void keepByOp(const Workload &w, const Layout &l, BlockWork &block) {
       op.keptByOp = op.name == "experts.permute" ? dispatchedBytes(l, block) : 0;
     } else if (isLastProduct(w, block, i)) {
       op.againByOp = op.keptByOp = 0;
-    } else if (isGrouped(op)) {
-      op.againByOp = 1;
+    } else if (isGrouped(op) || op.name == "experts.router") {
+      op.againByOp = 1; // not counted
     } else {
       for (double share : piecesOf(w, l, op))
         (++number % 2 ? op.keptByOp : op.againByOp) += share;
@@ -80,10 +82,19 @@ void keepByOp(const Workload &w, const Layout &l, BlockWork &block) {
       }
     }
   }
-  // Operands are cast again for the products that run again.
-  for (size_t i = 0; i + 1 < block.ops.size(); ++i)
-    if (block.ops[i].name == block.ops[i + 1].name + ".quantize")
-      block.ops[i].againByOp = block.ops[i + 1].againByOp > 0 ? 1 : 0;
+  // Operands are cast again for the products that run again; of products of one input the first one
+  // casts it (Builder::castBefore).
+  BlockOp *cast = nullptr;
+  for (size_t i = 0; i + 1 < block.ops.size(); ++i) {
+    BlockOp &op = block.ops[i], &product = block.ops[i + 1];
+    if (op.name != product.name + ".quantize")
+      continue;
+    op.againByOp = product.againByOp > 0 ? 1 : 0;
+    if (op.forward.facts.bytesWritten > 0)
+      cast = &op;
+    else if (cast && op.againByOp > 0)
+      cast->againByOp = 1;
+  }
 }
 
 } // namespace gpucc::workload

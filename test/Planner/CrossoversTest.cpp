@@ -120,9 +120,8 @@ TEST(Crossovers, ContextParallelismBySequenceLength) {
     EXPECT_GE(gain, gainBefore) << sequence;
     gainBefore = gain;
   }
-  // Published 1.31 at 128K. The sign holds, not the size: the model lets tp 8 alone fit there, with
-  // a GiB to spare.
-  EXPECT_GT(gainBefore, 1.03);
+  EXPECT_GT(gainBefore,
+            1); // the sign; published 1.31 at 128K, how much the model says is in bench/RESULTS.md
 }
 
 // InternEvo, InternLM 7B with ZeRO-1, tokens/s per GPU on 64, 512, 1,024 GPUs: shared by all 3,690,

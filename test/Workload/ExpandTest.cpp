@@ -482,23 +482,55 @@ TEST(Expand, RowsAreQuantizedBeforeTheyAreGathered) {
     EXPECT_DOUBLE_EQ(forward, 2 * s * h * 4 / (before ? 8 : 1));
     EXPECT_DOUBLE_EQ(backward, 2 * s * h * 4 / (before ? 8 : 1));
   }
+  // GPT-3 on four ranks: the input of down is as wide as the model, but each rank's own.
+  double own[2] = {0, 0};
+  for (bool before : {false, true}) {
+    Layout l = layoutOf(4, true, true);
+    l.recipe.precision = Precision::F8;
+    l.recipe.gatherQuantized = before;
+    l.recipe.quantizeWeightBytes = 10;
+    l.recipe.rescaleBytes = 4;
+    for (const BlockOp &op : expandBlock(builtin("gpt-3-175b"), l, {BlockPart::Layer}).ops)
+      if (op.name == "mlp.down.quantize" || op.name == "attention.out.quantize")
+        own[before] += op.forward.facts.bytesRead + op.forward.facts.bytesWritten;
+      else if (op.name == "mlp.up.quantize") // weights and scales are no rows
+        own[before] += op.backwardInput.front().facts.bytesRead;
+  }
+  EXPECT_GT(own[0], 0);
+  EXPECT_DOUBLE_EQ(own[0], own[1]);
 }
 
 // Of a mixture the grouped products run again, not what other ranks sent. Mixtral 8x7B over eight
-// ranks of experts, bytes per token in 16 bits: the input, query, value, attention; the router is
-// the fifth product and kept (8 columns); two copies of each token that arrived.
+// ranks of experts, bytes per token in 16 bits: the input, query, value, attention; two
+// copies of each token that arrived. The router runs again.
 TEST(Expand, RecomputationByOperatorKeepsWhatArrived) {
   Workload w = builtin("mixtral-8x7b");
   Layout l = layoutOf(1, false, true);
   l.dp = l.ep = 8;
   BlockWork block = expandBlock(w, l, {BlockPart::Layer, true});
   double s = static_cast<double>(w.sequence), h = 4096, kv = 1024;
-  EXPECT_DOUBLE_EQ(block.savedBytes(Recompute::Ops), s * (2 * (3 * h + kv + 8 + 2 * h) + 4 * 32));
+  EXPECT_DOUBLE_EQ(block.savedBytes(Recompute::Ops), s * (2 * (3 * h + kv + 2 * h) + 4 * 32));
   double again = 0;
   for (const BlockOp &op : block.ops)
     if (op.forward.kind == cost::OpKind::Matmul)
       again += op.againByOp * op.forward.facts.matrixFlops;
-  EXPECT_DOUBLE_EQ(again, 2 * s * h * (kv + h + 2 * 2 * 14336)); // key, out; gate and up of experts
+  EXPECT_DOUBLE_EQ(again,
+                   2 * s * h * (kv + h + 8 + 2 * 2 * 14336)); // key, out, router; experts' gate, up
+}
+
+// In fp8 the key's product runs again and with it the cast of the input, which the kept query's
+// product made for all three.
+TEST(Expand, RecomputationByOperatorCastsAgain) {
+  Layout l = layoutOf(1, false, true);
+  l.recipe.precision = Precision::F8;
+  for (bool separate : {false, true}) {
+    l.recipe.separateProducts = separate;
+    double cast = 0;
+    for (const BlockOp &op : expandBlock(builtin("llama-3-8b"), l, {BlockPart::Layer}).ops)
+      if (op.name.ends_with(".quantize"))
+        cast += op.againByOp * op.forward.facts.bytesWritten;
+    EXPECT_DOUBLE_EQ(cast, 3 * 2.0 * 8192 * 4096) << separate; // inputs of qkv, out and up
+  }
 }
 
 // Query, key and value one by one: the same FLOP and parameters, the input read three times, three

@@ -292,4 +292,4 @@ def test_slow_nodes_are_left_out_and_said(gpucc, tmp_path):
     assert report["step_seconds"] == pytest.approx(answer["best"]["step_seconds"], rel=1e-3)
     text = gpucc.ok("plan", "-w", "llama-2-7b", "-m", machine, "-b", "256", "--quiet", "--no-reasons", "--pin",
                     "dp=32,tp=1,pp=1")  # of 48 devices 32 are no layout
-    assert "t4-16gb  no layout with these pins" in text and "h100-sxm5-80gb  " in text
+    assert "t4-16gb  no layout of so many devices" in text and "h100-sxm5-80gb  " in text

@@ -130,6 +130,15 @@ def test_bench_costmodel_names_what_it_cannot_read(tmp_path):
     assert empty.returncode and "no line below the columns" in empty.stderr
     other = bench_costmodel(tmp_path / "sizes.csv", ["size(B)", "time(ns)"], [{"size(B)": 8, "time(ns)": 9}])
     assert other.returncode and "found no column source, model" in other.stderr
+    program = pathlib.Path(os.environ["GPUCC_BUILD"]) / "bin" / "gpucc-bench-costmodel"
+    for wrong, said in ((["--runs", tmp_path], "cannot be read"), (["--runs", tmp_path / "gpu.csv", "--only", "x"], "--only")):
+        done = subprocess.run([str(program), *map(str, wrong)], capture_output=True, text=True, timeout=60)
+        assert done.returncode in (1, 2) and said in done.stderr
+    out = bench_costmodel(tmp_path / "moe.csv", COLUMNS, [dict(MADE_UP, model="Qwen2-57B-A14B")]).stdout
+    assert "architecture" in out and "overall: n=0," in out  # not silently dense
+    for column, value in (("zero_stage", "3 group=99999999999999999999"), ("gpus", 10**11), ("tp", 10**11), ("zero_stage", "3 group=7")):
+        out = bench_costmodel(tmp_path / "odd.csv", COLUMNS, [dict(MADE_UP, **{column: value})]).stdout
+        assert "implausible layout" in out and "overall: n=0," in out, (column, value)
     for gpu in ("MI300X", "H100 PCIe"):  # not silently the SXM part
         out = bench_costmodel(tmp_path / "gpu.csv", COLUMNS, [dict(MADE_UP, gpu_type=gpu)]).stdout
         assert f"device {gpu}" in out and "overall: n=0," in out
@@ -175,6 +184,15 @@ def test_bench_costmodel_reads_utilisation(tmp_path):
     by_rate = bench_costmodel(tmp_path / "r.csv", COLUMNS, [run]).stdout
     last = [float(out.strip().splitlines()[-1].split("MAPE ")[1].split()[0]) for out in (by_time, by_rate)]
     assert last[0] == pytest.approx(last[1], abs=0.3)
+
+
+def test_bench_costmodel_reads_hardware_utilisation(tmp_path):
+    """Without recomputation HFU is MFU."""
+    out = {metric: bench_costmodel(tmp_path / "u.csv", COLUMNS, [dict(MADE_UP, metric_name=metric, metric_value=40)]).stdout
+           for metric in ("HFU_pct", "MFU_pct")}
+    assert out["HFU_pct"] == out["MFU_pct"]
+    full = dict(MADE_UP, metric_name="HFU_pct", metric_value=40, recompute="full")
+    assert bench_costmodel(tmp_path / "f.csv", COLUMNS, [full]).stdout != out["HFU_pct"]
 
 
 def test_bench_costmodel_takes_the_batch_from_notes_and_refuses_nonsense(tmp_path):

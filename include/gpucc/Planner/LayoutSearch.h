@@ -99,6 +99,7 @@ SearchResult searchLayouts(const SearchProblem &problem, const SearchOptions &op
 
 /// The same on a mixed machine with all kinds of nodes and with some of them; `problem` becomes
 /// that of the answer.
+/// Bound and proof are of all searches together; they take up to three budgets.
 SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &options = {});
 
 /// Every layout of the space, one after the other, for tests on small clusters.

@@ -32,7 +32,7 @@ namespace gpucc::workload {
 
 enum class Precision { F32, Tf32, F16, BF16, F8, F4 }; ///< F8, F4: block linear layers; rest BF16
 enum class Recompute { None, Selective, Cheap, Full, Ops };
-inline constexpr size_t numRecomputes = 5;
+inline constexpr size_t numRecomputes = static_cast<size_t>(Recompute::Ops) + 1;
 /// Selective repeats the attention core. Cheap repeats what costs little: norms, activation
 /// functions, latent attention's up-projections, and the core if its scores are written to memory.
 /// Full repeats the layer from its input. Ops is torchtitan's choice by operator: all but attention
@@ -76,7 +76,8 @@ struct Recipe {
                             ///< current scaling reads it once more (6), per row and column (10)
   double quantizeWeightBytes = 0; ///< moved per weight and micro-batch to cast it; 0: cast per step
   double rescaleBytes = 0; ///< moved per result of a backward product whose scales are no tensor's
-  bool gatherQuantized = false;  ///< rows are quantized before tensor-parallel gathers, not after
+  bool gatherQuantized = false;  ///< tensor-parallel gathers move fp8; with keepQuantized each rank
+                                 ///< casts its own rows
   bool fusedAccumulation = true; ///< a weight gradient is added to the others by its own product
   bool fusedBiasGradient = true; ///< false: a kernel sums a bias's gradient over the rows
   bool keepQuantized = true;     ///< fp8: backward reads the quantized input, so only that is kept

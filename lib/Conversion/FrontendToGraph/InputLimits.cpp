@@ -7,6 +7,7 @@
 #include "gpucc/Support/Types.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
+#include <limits>
 
 using namespace mlir;
 using namespace gpucc;
