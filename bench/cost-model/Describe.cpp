@@ -45,7 +45,13 @@ std::string implausible(const Run &run) {
   auto figure = [](double value, double least, double most) { // 0: not measured
     return value == 0 || (value >= least && value <= most);
   };
-  bool figures = figure(run.seconds, 1e-6, 1e7) && figure(run.memoryBytes, 1e6, 1e13);
+  // Products alone, at the datasheet's peak.
+  double least = run.oneLayer
+                     ? 0
+                     : 2.7 * countFlops(w).linear * static_cast<double>(l.globalBatch) / run.gpus /
+                           simulate::peakOf(run.machine.device, l.recipe.precision);
+  bool figures =
+      figure(run.seconds, std::max(1e-6, least), 1e5) && figure(run.memoryBytes, 1e6, 1e13);
   return figures ? "" : "implausible time, rate or memory";
 }
 

@@ -155,6 +155,7 @@ std::string describeLayout(Run &run, const Row &row, const Stack &stack) {
     l.zeroGroup = std::stoll(g);
   l.recompute = rec.empty()                                             ? stack.recompute
                 : recomputesAll(rec)                                    ? Recompute::Full
+                : rec == "op" || rec == "ops" || has(rec, "per-op")     ? Recompute::Ops
                 : rec.starts_with("selective") || has(rec, "core_attn") ? Recompute::Selective
                                                                         : Recompute::None;
   run.unstated.recompute = rec.empty() && !stack.recomputeStated;

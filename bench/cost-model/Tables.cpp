@@ -40,7 +40,10 @@ std::vector<std::vector<size_t>> groupLines(const std::vector<Cells> &rows) {
   std::map<std::string, size_t> open;
   std::map<size_t, std::set<std::string>> metrics;
   for (size_t i = 0; i < rows.size(); ++i) {
-    std::string id = runId(rows[i]), key = id.empty() ? settings(rows[i]) : "run_id=" + id;
+    std::string id = runId(rows[i]), key = settings(rows[i]);
+    if (!id.empty()) // notes may differ; the same number in another source is another run
+      key = "run_id=" + id + '\n' + text(rows[i], "source") + '\n' + text(rows[i], "model") + '\n' +
+            text(rows[i], "gpu_type");
     const std::string &metric = text(rows[i], "metric_name");
     auto it = open.find(key);
     if (it == open.end() || (id.empty() && metrics[it->second].count(metric))) {

@@ -144,6 +144,9 @@ std::string torchtitanSettings(const Workload &w, const Layout &l) {
       out += "# " + std::to_string(l.recomputeLayers) + " of " + std::to_string(most) +
              " layers are meant; torchtitan repeats every n-th\n";
   }
+  if (l.recompute == Recompute::Ops && l.recomputeLayers >= 0)
+    out += "# " + std::to_string(l.recomputeLayers) +
+           " layers of a rank are meant; torchtitan chooses by operator in all\n";
   bool selective = l.recompute == Recompute::Selective, cheap = l.recompute == Recompute::Cheap;
   if (selective || cheap || l.recompute == Recompute::Ops)
     out += "selective_ac_option = \"op\"\n";

@@ -61,6 +61,13 @@ std::vector<std::vector<NodeGroup>> choices(const std::vector<NodeGroup> &groups
   return result;
 }
 
+/// A pinned precision may be one that only some of the nodes have.
+SearchResult searchIfRuns(const SearchProblem &problem, const SearchOptions &options) {
+  SearchResult none;
+  none.error = simulate::checkPrecision(problem.machine, problem.base.recipe.precision);
+  return none.error.empty() ? searchLayouts(problem, options) : none;
+}
+
 /// What all searches together say of the answer: the best is proved if each of them is done.
 struct Proof {
   double bound = 1e300;
@@ -89,12 +96,16 @@ struct Proof {
 } // namespace
 
 SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &options) {
-  SearchResult best = searchLayouts(problem, options);
+  SearchResult best = searchIfRuns(problem, options);
   if (!problem.machine.mixed() || problem.numRanks() != problem.machine.numDevices())
     return best;
   auto secondsOf = [](const SearchResult &r) { return r.error.empty() ? r.best.cost.seconds : 0; };
   auto whyNone = [](const SearchResult &r) {
-    return r.error.empty() ? "" : r.tooLarge ? "too little memory" : "no layout of so many devices";
+    bool precision = r.error.starts_with("recipe.precision");
+    return r.error.empty() ? ""
+           : precision     ? "not all have the precision"
+           : r.tooLarge    ? "too little memory"
+                           : "no layout of so many devices";
   };
   std::vector<NodesTried> tried = {
       {textOf(problem.machine.groups()), secondsOf(best), whyNone(best)}};
@@ -103,6 +114,8 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
     parts.push_back(problem);
     parts.back().machine = problem.machine.withGroups(groups);
     parts.back().ranks = parts.back().machine.numDevices();
+    if (problem.adapt)
+      problem.adapt(parts.back());
   }
   std::sort(parts.begin(), parts.end(), [](const SearchProblem &a, const SearchProblem &b) {
     auto key = [](const SearchProblem &p) {
@@ -132,7 +145,7 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
         if (fastest == 0 || c.cost.seconds < fastest)
           options.onBetter(c);
       };
-    SearchResult result = searchLayouts(part, few);
+    SearchResult result = searchIfRuns(part, few);
     now.seconds = secondsOf(result);
     now.why = whyNone(result);
     proof.add(result);

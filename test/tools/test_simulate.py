@@ -293,3 +293,25 @@ def test_slow_nodes_are_left_out_and_said(gpucc, tmp_path):
     text = gpucc.ok("plan", "-w", "llama-2-7b", "-m", machine, "-b", "256", "--quiet", "--no-reasons", "--pin",
                     "dp=32,tp=1,pp=1")  # of 48 devices 32 are no layout
     assert "t4-16gb  no layout of so many devices" in text and "h100-sxm5-80gb  " in text
+
+
+def test_parts_of_a_mixed_machine_have_their_own_precision(gpucc, tmp_path):
+    """H100 beside V100: bf16 where the V100 are left out, as for the H100 alone; pinned, it leaves them out."""
+    machine, part = tmp_path / "mixed.yaml", tmp_path / "part.yaml"
+    gpucc.ok("topo", "v100-16gb", "--machine", machine)
+    machine.write_text(machine.read_text() + "more-nodes:\n  - {like: h100, nodes: 2}\n")
+    args = ["-w", "llama-3-8b", "-s", "32768", "-b", "16", "--stack", "megatron", "--quiet", "--no-reasons", "--json", "-"]
+    answer = json.loads(gpucc.ok("plan", *args, "-m", machine, "--export-machine", part))
+    alone = json.loads(gpucc.ok("plan", *args, "-m", part))
+    assert answer["gpus"] == 16 and "precision: bf16" in answer["best"]["yaml"]
+    assert answer["best"]["step_seconds"] == alone["best"]["step_seconds"]
+    pinned = json.loads(gpucc.ok("plan", *args, "-m", machine, "--pin", "recipe.precision=f8"))
+    assert pinned["gpus"] == 16 and pinned["nodes"][0]["why"] == "not all have the precision"
+    code, _, err = gpucc("simulate", "-w", "llama-3-8b", "-m", machine, "--pin", "recipe.precision=f8,dp=24,global-batch=24")
+    assert code == 2 and "recipe.precision: found f8" in err
+
+
+def test_a_pin_that_the_stack_does_not_run_is_said(gpucc):
+    code, _, err = gpucc("plan", "-w", "llama-3-8b", "-m", "h100", "-n", "64", "-b", "128", "--stack", "megatron-2024",
+                         "--pin", "zero=3", "--quiet")
+    assert code == 2 and "the stack runs none of the layouts with these pins" in err and "0.0 GiB" not in err

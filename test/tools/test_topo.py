@@ -151,7 +151,7 @@ def test_bench_costmodel_names_what_it_cannot_read(tmp_path):
     ("zero_stage", ["3 (FSDP)", "zero3", "HSDP"]), ("precision", ["fp32", "float32"])])
 def test_bench_costmodel_reads_settings_in_other_words(tmp_path, column, spellings):
     """The same setting in other words is the same prediction; it was silently another one."""
-    run = dict(MADE_UP, source="SimuMax")  # whose stack shards the optimizer alone
+    run = dict(MADE_UP, source="SimuMax", metric_value=2000)  # whose stack shards the optimizer alone; also f32 takes less
     said = {spelling: bench_costmodel(tmp_path / "runs.csv", COLUMNS, [dict(run, **{column: spelling})]).stdout
             for spelling in spellings}
     assert "overall: n=1," in said[spellings[0]]
@@ -199,8 +199,11 @@ def test_bench_costmodel_takes_the_batch_from_notes_and_refuses_nonsense(tmp_pat
     plain = bench_costmodel(tmp_path / "p.csv", COLUMNS, [MADE_UP]).stdout
     noted = dict(MADE_UP, global_batch="", notes="run_id=made-up#1; global batch = 8x128 inferred")
     assert bench_costmodel(tmp_path / "n.csv", COLUMNS, [noted]).stdout == plain
-    wrong = bench_costmodel(tmp_path / "w.csv", COLUMNS, [dict(MADE_UP, metric_value=1e-300)]).stdout
-    assert "implausible time" in wrong and "overall: n=0," in wrong
+    for metric, value in (("iteration_time_s", 1e-300), ("MFU_pct", 450), ("iteration_time_ms", 1e9)):
+        wrong = bench_costmodel(tmp_path / "w.csv", COLUMNS, [dict(MADE_UP, metric_name=metric, metric_value=value)]).stdout
+        assert "implausible time" in wrong and "overall: n=0," in wrong, metric
+    other = dict(MADE_UP, model="MPT-30b", layers=48, hidden=7168, ffn=28672, heads=64, gpus=64, dp=64)
+    assert "overall: n=2," in bench_costmodel(tmp_path / "two.csv", COLUMNS, [MADE_UP, other]).stdout  # one run_id
 
 
 def test_bench_costmodel_knows_built_in_models_by_name(tmp_path):

@@ -62,8 +62,18 @@ std::string describe(Arguments &a, planner::SearchProblem &problem) {
     return wrong;
   if (stack->recipe)
     stack->recipe(a.what.layout.recipe, a.what.machine);
+  a.what.someMayRun = a.diff.empty() && a.by != "price";
   if (std::string wrong = a.what.load(); !wrong.empty())
     return wrong;
+  problem.adapt = [stack](planner::SearchProblem &p) {
+    if (!p.pinned.count("recipe.precision"))
+      p.base.recipe.precision = WorkloadOptions::usualPrecision(p.machine);
+    workload::Recipe own;
+    if (stack->recipe)
+      stack->recipe(own, p.machine);
+    if (stack->recipe && !p.pinned.count("recipe.attention-rate"))
+      p.base.recipe.attentionRate = own.attentionRate;
+  };
   problem.workload = a.what.workload;
   problem.machine = a.what.machine;
   problem.ranks = a.what.gpus;

@@ -72,6 +72,14 @@ std::string WorkloadOptions::loadMachine(int64_t ranks) {
   return problem;
 }
 
+Precision WorkloadOptions::usualPrecision(const cost::Machine &machine) {
+  Precision usual = Precision::F32;
+  for (Precision precision : {Precision::F16, Precision::BF16})
+    if (simulate::canRun(machine, precision))
+      usual = precision;
+  return usual;
+}
+
 std::string WorkloadOptions::load() {
   std::string problem = take(loadWorkload(workloadName), workload);
   if (problem.empty())
@@ -100,10 +108,11 @@ std::string WorkloadOptions::load() {
     gpus = machine.numDevices();
   // Devices without bfloat16 (Volta, Turing) train in f16, older ones in f32.
   if (!pinned.count("recipe.precision"))
-    for (Precision precision : {Precision::F32, Precision::F16, Precision::BF16})
-      if (simulate::canRun(machine, precision))
-        layout.recipe.precision = precision;
+    layout.recipe.precision = usualPrecision(machine);
   problem = workload.check();
+  for (const cost::NodeGroup &group : machine.groups())
+    if (someMayRun && simulate::canRun(machine.withGroups({group}), layout.recipe.precision))
+      return problem;
   return problem.empty() ? simulate::checkPrecision(machine, layout.recipe.precision) : problem;
 }
 

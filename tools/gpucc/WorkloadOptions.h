@@ -26,10 +26,15 @@ struct WorkloadOptions {
   workload::Layout layout;      ///< as it was before `load`, then the file, then pins
   std::set<std::string> pinned; ///< keys that the file or a pin gave
 
+  bool someMayRun =
+      false; ///< of a mixed machine, some kinds of nodes having the precision is enough
+
   /// `planInstead`: a plan file may take the workload's place.
   void declare(CLI::App &app, bool planInstead = false);
   /// Loads everything; empty when fine.
   std::string load();
+  /// The widest 16-bit precision of the machine, f32 where it has none.
+  static workload::Precision usualPrecision(const cost::Machine &machine);
   std::string loadMachine(int64_t ranks); ///< only that; `ranks` without --gpus
 };
 

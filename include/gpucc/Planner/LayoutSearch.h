@@ -35,6 +35,10 @@ struct SearchProblem {
   /// Only layouts it accepts; empty: all.
   std::function<bool(const workload::Workload &, const workload::Layout &)> accept;
 
+  /// Sets what follows from the machine and is not pinned (precision, kernel libraries): called for
+  /// every choice of a mixed machine's nodes; may be empty.
+  std::function<void(SearchProblem &)> adapt;
+
   int64_t numRanks() const { return ranks > 0 ? ranks : machine.numDevices(); }
 };
 
