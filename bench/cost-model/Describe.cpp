@@ -1,6 +1,5 @@
 //===- Describe.cpp - rows of one run to workload, layout, machine --------===//
 #include "Describe.h"
-#include "Stacks.h"
 #include <algorithm>
 #include <cmath>
 

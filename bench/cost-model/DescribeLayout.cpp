@@ -78,10 +78,10 @@ void stages(Run &run, const Row &row, const Stack &stack) {
 
 std::string degrees(Run &run, const Row &row, const Stack &stack) {
   Layout &l = run.layout;
-  for (int64_t degree : {l.tp, l.cp, l.pp, l.dp, l.ep})
-    if (degree < 0 || degree > 1 << 12 && degree != l.dp)
+  for (int64_t degree : {l.tp, l.cp, l.pp, l.ep})
+    if (degree < 0 || degree > 1 << 12)
       return "implausible layout";
-  if (l.dp > 1 << 20 || l.microBatch < 0 || l.microBatch > 1 << 16)
+  if (l.dp < 0 || l.dp > 1 << 20 || l.microBatch < 0 || l.microBatch > 1 << 16)
     return "implausible layout";
   if (!l.tp || !l.pp || !l.dp) {
     if (row.from("Alpa")) {

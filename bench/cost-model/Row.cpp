@@ -5,7 +5,7 @@
 
 namespace gpucc::bench {
 
-static const std::string &textOf(const Cells &cells, const std::string &key) {
+const std::string &textOf(const Cells &cells, const std::string &key) {
   static const std::string none;
   auto it = cells.find(key);
   return it == cells.end() ? none : it->second;

@@ -32,6 +32,9 @@ private:
   std::map<std::string, double> metrics;
 };
 
+/// Empty: no such column.
+const std::string &textOf(const Cells &cells, const std::string &key);
+
 /// What the first group of `pattern` matches; empty: nothing.
 std::string found(const std::string &text, const char *pattern);
 

@@ -4,25 +4,14 @@
 // "# GPUs", "hidden size", ..., "iteration time (ms)". Columns come in any order.
 //
 //===----------------------------------------------------------------------===//
-#include "Runs.h"
-#include <regex>
+#include "Row.h"
 #include <set>
 
 namespace gpucc::bench {
 
 namespace {
 
-const std::string &text(const Cells &cells, const std::string &key) {
-  static const std::string none;
-  auto it = cells.find(key);
-  return it == cells.end() ? none : it->second;
-}
-
-std::string runId(const Cells &row) {
-  std::smatch m;
-  const std::string &notes = text(row, "notes");
-  return std::regex_search(notes, m, std::regex("run_id=([^; ]+)")) ? m[1].str() : "";
-}
+std::string runId(const Cells &row) { return found(textOf(row, "notes"), "run_id=([^; ]+)"); }
 
 /// All that was set: lines without run_id= that agree in it are one run.
 std::string settings(const Cells &row) {
@@ -42,9 +31,9 @@ std::vector<std::vector<size_t>> groupLines(const std::vector<Cells> &rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     std::string id = runId(rows[i]), key = settings(rows[i]);
     if (!id.empty()) // notes may differ; the same number in another source is another run
-      key = "run_id=" + id + '\n' + text(rows[i], "source") + '\n' + text(rows[i], "model") + '\n' +
-            text(rows[i], "gpu_type");
-    const std::string &metric = text(rows[i], "metric_name");
+      key = "run_id=" + id + '\n' + textOf(rows[i], "source") + '\n' + textOf(rows[i], "model") +
+            '\n' + textOf(rows[i], "gpu_type");
+    const std::string &metric = textOf(rows[i], "metric_name");
     auto it = open.find(key);
     if (it == open.end() || (id.empty() && metrics[it->second].count(metric))) {
       it = open.insert_or_assign(key, groups.size()).first;
@@ -66,7 +55,7 @@ void add(const std::vector<Cells> &rows, const std::string &id, Runs &runs) {
   if (why.empty())
     runs.runs.push_back(std::move(run));
   else
-    ++runs.skipped[text(rows.front(), "source")][why];
+    ++runs.skipped[textOf(rows.front(), "source")][why];
 }
 
 void addLong(const std::vector<Cells> &rows, Runs &runs) {
@@ -82,26 +71,26 @@ void addLong(const std::vector<Cells> &rows, Runs &runs) {
 void addWide(const std::vector<Cells> &rows, Runs &runs) {
   int count[2] = {0, 0};
   for (const Cells &row : rows) {
-    bool multi = std::atof(text(row, "# gpus").c_str()) > 8;
+    bool multi = std::atof(textOf(row, "# gpus").c_str()) > 8;
     std::string which = multi ? "multi" : "single";
     Cells cells = {{"source", "vTrain " + which},
                    {"model", "GPT"},
-                   {"layers", text(row, "# layers")},
-                   {"hidden", text(row, "hidden size")},
-                   {"heads", text(row, "attention heads")},
+                   {"layers", textOf(row, "# layers")},
+                   {"hidden", textOf(row, "hidden size")},
+                   {"heads", textOf(row, "attention heads")},
                    {"vocab", "51200"},
-                   {"seq", text(row, "sequence length")},
-                   {"global_batch", text(row, "global batch")},
-                   {"micro_batch", text(row, "micro batch")},
-                   {"gpus", text(row, "# gpus")},
+                   {"seq", textOf(row, "sequence length")},
+                   {"global_batch", textOf(row, "global batch")},
+                   {"micro_batch", textOf(row, "micro batch")},
+                   {"gpus", textOf(row, "# gpus")},
                    {"gpu_type", "A100-80GB"},
                    {"gpus_per_node", "8"},
                    {"precision", "fp16"},
-                   {"tp", text(row, "tensor parallelism")},
-                   {"dp", text(row, "data parallelism")},
-                   {"pp", text(row, "pipeline parallelism")},
+                   {"tp", textOf(row, "tensor parallelism")},
+                   {"dp", textOf(row, "data parallelism")},
+                   {"pp", textOf(row, "pipeline parallelism")},
                    {"metric_name", "iteration_time_ms"},
-                   {"metric_value", text(row, "iteration time (ms)")}};
+                   {"metric_value", textOf(row, "iteration time (ms)")}};
     add({cells}, "vtrain-" + which + "#" + std::to_string(++count[multi]), runs);
   }
 }
