@@ -64,9 +64,10 @@ std::string explainText(const SearchProblem &problem, const SearchResult &result
   else
     print(out,
           "bound   no layout is faster than %.4g s: gap %.1f %% (%lld of %lld meshes opened, "
-          "budget used up)\n",
+          "budget used up%s)\n",
           result.lowerBound, 100 * result.gap, static_cast<long long>(result.openedMeshes),
-          static_cast<long long>(result.meshes));
+          static_cast<long long>(result.meshes),
+          result.nodes.empty() ? "" : " or choices of nodes not tried");
   if (!result.nodes.empty())
     out += "nodes\n";
   int width = 0;

@@ -442,8 +442,7 @@ private:
   std::string nothingFits() const {
     if (tightest.memory.empty()) // `accept` took none
       return "the stack runs none of the layouts with these pins (schedule, zero, recompute, "
-             "offload "
-             "or stage-layers that it does not have); lift one of them or give --stack any";
+             "offload or stage-layers that it does not have); lift one of them or give --stack any";
     char text[400];
     const double gib = 1073741824.0;
     std::snprintf(text, sizeof text,

@@ -17,6 +17,8 @@ namespace {
 
 using cost::NodeGroup;
 
+constexpr size_t allChoicesUpTo = 4; ///< kinds
+
 int64_t devicesOf(const NodeGroup &group) { return int64_t(group.devicesPerNode) * group.nodes; }
 
 /// FLOP/s of all devices together, at the precision of the problem.
@@ -40,7 +42,7 @@ std::string textOf(const std::vector<NodeGroup> &groups) {
 std::vector<std::vector<NodeGroup>> choices(const std::vector<NodeGroup> &groups) {
   std::vector<std::vector<NodeGroup>> result;
   size_t n = groups.size();
-  if (n <= 4) {
+  if (n <= allChoicesUpTo) {
     for (unsigned mask = 1; mask + 1 < 1u << n; ++mask) {
       result.emplace_back();
       for (size_t i = 0; i < n; ++i)
@@ -81,6 +83,10 @@ struct Proof {
     bound = std::min(bound, r.lowerBound);
     proved &= r.proved;
     exhausted &= r.exhausted;
+  }
+  void untried(double least) {
+    bound = std::min(bound, least);
+    proved = exhausted = false;
   }
   void give(SearchResult &to) const {
     to.lowerBound = std::min(bound, to.best.cost.seconds);
@@ -129,6 +135,8 @@ SearchResult searchNodeKinds(SearchProblem &problem, const SearchOptions &option
   size_t chosenRow = 0;
   Proof proof;
   proof.add(best);
+  if (problem.machine.groups().size() > allChoicesUpTo) // what was not tried is proved by nothing
+    proof.untried(least / peakOf(problem));
   for (const SearchProblem &part : parts) {
     NodesTried &now = tried.emplace_back();
     now.devices = textOf(part.machine.groups());

@@ -157,6 +157,24 @@ TEST(LayoutSearch, SlowNodesAreLeftOutWhereTheyCostMoreThanTheyBring) {
   EXPECT_TRUE(left && used);
 }
 
+// Of five kinds not every choice is tried: the answer is not called proved.
+TEST(LayoutSearch, WhatWasNotTriedIsNotProved) {
+  SearchProblem p = problemOf("llama-2-7b", "h100", 8, 240, "tp=1,pp=1,recipe.precision=f16");
+  for (const char *other : {"a100-80gb", "v100", "l4", "b200"})
+    p.machine.moreNodes.push_back(
+        std::get<cost::Machine>(cost::loadMachine(other, 8)).groups().front());
+  p.ranks = 0;
+  SearchOptions options;
+  options.explain = false;
+  SearchResult r = searchNodeKinds(p, options);
+  ASSERT_EQ(r.error, "");
+  EXPECT_EQ(r.nodes.size(), 5u);
+  EXPECT_FALSE(r.proved);
+  EXPECT_FALSE(r.exhausted);
+  EXPECT_GT(r.gap, 0);
+  EXPECT_LT(r.lowerBound, r.best.cost.seconds);
+}
+
 // Context instead of data parallelism with as much larger micro-batches is the same work with more
 // traffic: no alternative beside the layout that it comes from.
 TEST(LayoutSearch, AlternativesAreNotTheSameWorkWithMoreTraffic) {
